@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.calibration_transfer.rows import Carried
+from pipeline.analyses.pairs import FEW_PAIRS
 from pipeline.analyses.presentation import in_parts, name_procedure, say_intervals, select
 from pipeline.analyses.system_bootstrap import system_interval
 from pipeline.interfaces import Column, Figure, Table
@@ -72,6 +73,7 @@ def find_line(carried: Carried, *, replicates: int) -> dict[str, Any]:
         "true_slope_interval": None,
         "reason": None if squares.any() else "no pair with a gain on both test sets",
         "interval_note": None,
+        "warning": f"only {len(x)} pair{'s' * (len(x) != 1)}" if 0 < len(x) < FEW_PAIRS else None,
     }
     if row["slope"] is None:
         return row
@@ -80,7 +82,9 @@ def find_line(carried: Carried, *, replicates: int) -> dict[str, Any]:
     signal = float(without.sum() / squares.sum())
     surely, _ = ends(lambda weights: _ratio(weights @ without, weights @ squares))
     row["signal"] = max(0.0, signal)
-    if (signal if surely is None else surely["lo"]) < LEAST_SHARE:
+    if surely is None:
+        return row | {"reason": "no true slope: from so few systems it is not known how much of the gains is chance"}
+    if surely["lo"] < LEAST_SHARE:
         return row | {"reason": "no true slope: the gains on the base may be little more than chance"}
     row["true_slope"] = float(products.sum() / without.sum())
     row["true_slope_interval"], _ = ends(lambda weights: _ratio(weights @ products, weights @ without))
@@ -113,7 +117,7 @@ def show_lines(lines: Sequence[Mapping[str, Any]], section: str, shared: Sequenc
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     why = None if row["interval"] else row["interval_note"]
-    return {**row, "remark": "; ".join(words for words in (row["reason"], why) if words) or None}
+    return {**row, "remark": "; ".join(words for words in (row["reason"], row["warning"], why) if words) or None}
 
 
 def _places(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -166,4 +170,4 @@ def _draw(drawn: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
         0,
         1.02 * far,
     )
-    chart.y.label, chart.legend = "gain there", "top left"
+    chart.y.label, chart.legend = f"gain in {metric} on the other test set", "top left"

@@ -73,6 +73,19 @@ def _heights(pairs: Sequence[Looks]) -> tuple[float, float]:
     return low - room, high + room
 
 
+def _ticks(first: int, last: int) -> list[int]:
+    """Return round numbers between the first and the last look; these two where there are fewer than two.
+
+    Examples
+    --------
+    >>> _ticks(4, 60), _ticks(22, 48), _ticks(30, 30)
+    ([5, 10, 20, 50], [22, 48], [30])
+    """
+    # Of fewer units than a few hundred, powers of ten alone would leave one number at the axis.
+    ticks = [step * 10**power for power in range(10) for step in (1, 2, 5) if first <= step * 10**power <= last]
+    return ticks if len(ticks) > 1 else sorted({first, last})
+
+
 def _draw_pair(axes: Axes, looks: Looks) -> None:
     there = [row for row in looks if row["interval"] is not None]
     units = [row["units"] for row in there]
@@ -85,15 +98,7 @@ def _draw_pair(axes: Axes, looks: Looks) -> None:
         heights = [row["interval_of_one_look"][end] for row in once]
         axes.plot([row["units"] for row in once], heights, color=PALETTE[1], linewidth=1, linestyle=(0, (4, 3)))
     axes.plot([row["units"] for row in looks], [row["mean_gain"] for row in looks], color=INK, linewidth=1.2)
-    # Of fewer units than a few hundred, powers of ten alone would leave one number at the axis.
-    axes.set_xticks(
-        [
-            step * 10**power
-            for power in range(10)
-            for step in (1, 2, 5)
-            if looks[0]["units"] <= step * 10**power <= looks[-1]["units"]
-        ]
-    )
+    axes.set_xticks(_ticks(looks[0]["units"], looks[-1]["units"]))
     axes.xaxis.set_minor_formatter(lambda *_: "")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     names = (shorten(looks[0][key], _LONGEST) for key in ("system_a", "system_b"))

@@ -6,6 +6,7 @@ from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.calibration_transfer.analysis import CalibrationTransfer
 from pipeline.analyses.calibration_transfer.options import CalibrationOptions
+from pipeline.analyses.system_bootstrap import SystemBootstrap
 from pipeline.errors import StudyError
 from pipeline.interfaces import ScoredStatistics
 from pipeline.interfaces.charts import Chart, Line, Points, Words
@@ -308,6 +309,44 @@ def test_the_true_slope_has_the_squares_of_standard_errors_taken_out():
     assert row["slope"] == pytest.approx(2)
     assert row["signal"] == pytest.approx(1 - (se @ se) / squares)
     assert row["true_slope"] == pytest.approx(2 * squares / (squares - se @ se))
+
+
+def test_the_true_slope_of_gains_elsewhere_that_are_no_multiple_of_those_on_the_base_and_its_interval_by_hand():
+    rng = np.random.default_rng(12)
+    systems, scores = [f"s{k:02d}" for k in range(15)], rng.normal(50, 3, 15)
+    there = 0.7 * scores + rng.normal(0, 1, 15)
+    cubes = {"news": build_cube(scores, systems, se=0.8), "other": build_cube(there, systems, name="other")}
+    row = slope_of(CalibrationTransfer().find(cubes, {}))
+    first, second = np.triu_indices(15, 1)
+    x, y = scores[first] - scores[second], there[first] - there[second]
+    assert row["slope"] == pytest.approx((x @ y) / (x @ x))
+    assert row["true_slope"] == pytest.approx((x @ y) / (x @ x - 105 * 0.8**2))
+    counts = SystemBootstrap(tuple(systems), {}, cubes["news"].attrs["seed"], "news", "full").draw(
+        CalibrationOptions().interval_replicates
+    )
+    weights = counts[:, first] * counts[:, second]
+    ends = np.quantile((weights @ (x * y)) / (weights @ (x**2 - 0.8**2)), [0.025, 0.975])
+    assert [row["true_slope_interval"][end] for end in ("lo", "hi")] == pytest.approx(ends)
+    assert ends[0] < row["true_slope"] < ends[1]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_one_pair_or_three_systems_have_a_slope_and_no_true_one(count):
+    scores, names = np.array([60.0, 55.0, 50.0])[:count], list("abc")[:count]
+    cubes = {name: build_cube(scores, names, se=1.0, name=name) for name in ("news", "other")}
+    finding = CalibrationTransfer().find(cubes, {})
+    row = slope_of(finding)
+    assert (row["slope"], row["true_slope"], row["true_slope_interval"]) == (pytest.approx(1), None, None)
+    assert row["reason"] == "no true slope: from so few systems it is not known how much of the gains is chance"
+    (table,) = [table for table in finding.tables if table.title.startswith("Gains elsewhere")]
+    assert {2: "only 1 pair;", 3: "only 3 pairs;"}[count] in table.rows[0]["remark"]
+
+
+def test_gains_of_zero_on_the_base_have_no_slope_and_no_figure():
+    cubes = {"news": build_cube(np.full(5, 50.0), list("abcde")), "other": build_cube(np.arange(5.0), list("abcde"), name="other")}
+    finding = CalibrationTransfer().find(cubes, {})
+    assert (slope_of(finding)["slope"], slope_of(finding)["reason"]) == (None, "no pair with a gain on both test sets")
+    assert not [figure for figure in finding.figures if figure.name == "gains-elsewhere"]
 
 
 @pytest.mark.statistical
