@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures
+from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures, show_budgets
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
 from pipeline.analyses.replicas.development import Development
 from pipeline.analyses.replicas.figures import list_figures, list_histograms
@@ -141,7 +141,12 @@ class ReplicaAnalysis(Analysis):
             *list_budget_figures(budget),
         )
         return Finding(
-            self.name, tuple(rows), tuple(notes.values()), tables=tuple(make_tables(rows, notes)), figures=figures, csv=files
+            self.name,
+            tuple(rows),
+            tuple(notes.values()),
+            tables=(*make_tables(rows, notes), *show_budgets(budget)),
+            figures=figures,
+            csv=files,
         )
 
     def _rows(self, test_set: str, cube: xr.Dataset, options: ReplicaOptions, development: Development) -> Iterator[dict[str, Any]]:

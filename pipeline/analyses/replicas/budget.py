@@ -17,12 +17,12 @@ import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.analyses.replicas.variance import FEW_DEGREES
-from pipeline.interfaces import Figure
+from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import shorten
 
-__all__ = ["budget_rows", "list_budget_figures"]
+__all__ = ["budget_rows", "list_budget_figures", "show_budgets"]
 
 MOST_PAIRS = 4
 _COLUMNS = 2
@@ -32,6 +32,22 @@ _TIMES = (2.0, sqrt(2), 1.0, 1 / sqrt(2), 0.5)
 _REACH = 8
 """How far the axis of units goes, in the number of units; that of runs goes as far, but for less than one run."""
 _STEPS = 33
+_HEADS = (
+    Column("model_a", "better"),
+    Column("model_b", "worse"),
+    Column("now_units", "units", "count"),
+    Column("now_runs", "runs of each", "number"),
+    Column("now_se", "se", "score"),
+    Column("best_units", "best units", "count"),
+    Column("best_runs", "best runs", "number"),
+    Column("best_se", "se there", "score"),
+    Column("remark", "remark"),
+)
+_BEST = (
+    "if a run costs its outputs and nothing else, and further units are like these; not below an eighth of the units, nor above "
+    "eight times as many. It takes the variance components as known, and one run of each model would not show what runs differ by"
+)
+_UNEQUAL = "Runs of each: the harmonic mean of unequal numbers, which has the same variance."
 
 
 @dataclass(frozen=True)
@@ -75,6 +91,7 @@ def budget_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         system_unit, run, residual = (max(float(row[f"variance_{name}"]), 0.0) for name in ("system_unit", "run", "residual"))
         parts = _Parts(system_unit, run, residual, row["units"], 2 / (1 / runs_a + 1 / runs_b))
         where = {key: row[key] for key in ("test_set", "metric", "model_a", "model_b", "delta", "run_degrees")}
+        where |= {"equal_runs": runs_a == runs_b, "run_effect": run > 0}
         for point in _points(parts):
             yield where | point
 
@@ -109,9 +126,10 @@ def list_budget_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         alt = "Lines of equal standard error of a gain over units and runs. " + " ".join(_tell(*one) for one in drawn)
         caption = (
             "Solid: numbers of units and runs of each model with the same standard error, which is written at the line. Dashed: as "
-            "many outputs as there are. Dot: what there is. Cross: the smallest standard error of as many outputs, if a run costs "
-            "its outputs and nothing else, and further units are like these."
+            f"many outputs as there are. Dot: what there is. Cross: the smallest standard error of as many outputs, {_BEST}."
         )
+        if not all(row["equal_runs"] for _, points in drawn for row in points):
+            caption += f" {_UNEQUAL}"
         if any(row["run_degrees"] < FEW_DEGREES for _, points in drawn for row in points):
             caption += " What runs differ by is hardly known from so few."
         if len(gaps) > len(shown):
@@ -120,6 +138,30 @@ def list_budget_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         size = (7.2, 0.3 + 2.9 * deep)
         title, draw = f"Standard error by runs and units on {test_set}, {metric}", partial(_draw, drawn)
         yield Figure("run-budget", title, alt, caption, draw, "replicas_budget", size=size, panels=True, plain=True)
+
+
+def show_budgets(rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """Go through the tables of what there is and of the best use of as many outputs, one a test set and metric."""
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
+        where = {"test_set": test_set, "metric": metric}
+        ends = [row for row in select(rows, **where) if row["kind"] in ("now", "best")]
+        shown = tuple(_compare(now, best) for now, best in zip(select(ends, kind="now"), select(ends, kind="best"), strict=True))
+        caption = f"Best: the smallest standard error of a gain that as many outputs have, {_BEST}."
+        if not all(row["equal_runs"] for row in ends):
+            caption += f" {_UNEQUAL}"
+        yield Table(f"{test_set} · {metric} · as many outputs, at best", where, _HEADS, caption, rows=shown)
+
+
+def _compare(now: Mapping[str, Any], best: Mapping[str, Any]) -> dict[str, Any]:
+    few = f"σ² run of {now['run_degrees']} degrees of freedom is hardly known" if now["run_degrees"] < FEW_DEGREES else None
+    none = None if now["run_effect"] else "σ² run was estimated as 0 or less, so that more units always look better than more runs"
+    places = {f"{name}_{key}": row[key] for name, row in (("now", now), ("best", best)) for key in ("units", "runs", "se")}
+    return {
+        **{key: now[key] for key in ("model_a", "model_b")},
+        **places,
+        "best_units": round(best["units"]),
+        "remark": "; ".join(filter(None, (few, none))) or None,
+    }
 
 
 def _tell(pair: tuple[str, str], points: Sequence[Mapping[str, Any]]) -> str:

@@ -35,7 +35,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_sample import Sampled, describe_interval, sample_systems
-from pipeline.analyses.thresholds.curves import curve_rows, draw_curves
+from pipeline.analyses.thresholds.curves import curve_rows, draw_curves, show_curves
 from pipeline.analyses.thresholds.kinship import kinship_rows
 from pipeline.analyses.thresholds.pages import (
     SECTION,
@@ -124,7 +124,7 @@ class Thresholds(Analysis):
             tuple(rows),
             tuple(notes),
             {"kinship": tuple(kinship)},
-            tables=tuple(show_tables(rows, kinship, notes)),
+            tables=(*show_tables(rows, kinship, notes), *show_curves(curves, SECTION.key)),
             figures=(*draw_thresholds(cubes, rows), *draw_curves(cubes, curves, SECTION.key)),
             sections=(SECTION,),
             csv={"thresholds": rows, "threshold_curves": curves, "kinship": kinship},

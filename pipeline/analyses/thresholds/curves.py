@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from pipeline.analyses.pair_classes import PairClass, Relation
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.analyses.presentation import in_parts, name_procedure, select
-from pipeline.interfaces import Figure
+from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import shorten
@@ -27,13 +27,23 @@ from pipeline.interfaces.wording import shorten
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["curve_rows", "draw_curves", "rise"]
+__all__ = ["curve_rows", "draw_curves", "rise", "show_curves"]
 
 FOUND, BY_ERRORS = "as found", "by standard errors"
 _SHARES = (0.0, 0.01, 0.025, *(k / 20 for k in range(1, 20)), 0.975, 0.99, 1.0)
 _PLACE = ("test_set", "metric", "procedure")
 _MARKERS = "o^sDvP"
 _LONGEST = 40
+_USUAL = (0.5, 0.95)
+_COLUMNS = (
+    Column("relation", "pairs of"),
+    Column("pairs", "pairs", "count"),
+    Column("significant", "significant", "count"),
+    Column("found_50", "half, as found", "score"),
+    Column("expected_50", "half, by se", "score"),
+    Column("found_95", "95 %, as found", "score"),
+    Column("expected_95", "95 %, by se", "score"),
+)
 
 
 def curve_rows(
@@ -46,7 +56,7 @@ def curve_rows(
         significant = table.p[usable] <= alpha
         if int(usable.sum()) < FEW_PAIRS or significant.all() or not significant.any():
             continue
-        where = {"relation": kind.label, "alpha": alpha, "pairs": int(usable.sum())}
+        where = {"relation": kind.label, "alpha": alpha, "pairs": int(usable.sum()), "significant": int(significant.sum())}
         for gain, share in zip(*rise(table.gain[usable], significant), strict=True):
             yield where | {"curve": FOUND, "gain": float(gain), "share": float(share)}
         borderline = -float(ndtri(alpha)) * table.se[usable]
@@ -81,6 +91,31 @@ def rise(gain: NDArray[np.float64], significant: NDArray[np.bool_]) -> tuple[NDA
     first = fitted.blocks[:-1]
     corners = np.unique(np.concatenate([first, fitted.blocks[1:] - 1]))
     return at[corners], np.asarray(fitted.x[corners], np.float64)
+
+
+def show_curves(rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Table]:
+    """Go through the tables of the gains at which half and 95 % of each class are significant, by both curves."""
+    for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
+        where = dict(zip(_PLACE, place, strict=True))
+        own = select(rows, **where)
+        caption = (
+            f"The gain from which half, and 95 %, of the pairs have a one-sided p ≤ {own[0]['alpha']:g}: by the increasing curve "
+            "nearest to what was found, and by the distribution of the pairs' standard errors alone. Whatever is true, the curve "
+            "as found mostly starts at 0 and ends at 100 %: there it follows single pairs."
+        )
+        shown = tuple(_reach(select(own, relation=name)) for name in dict.fromkeys(row["relation"] for row in own))
+        title = "How often a gain is significant · {test_set} · {metric} · {procedure}".format(**where)
+        yield Table(title, where, _COLUMNS, caption, section, shown)
+
+
+def _reach(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the first gain of each curve of a class whose share is as large as is asked, None where none is."""
+    reached = {
+        f"{name}_{100 * share:.0f}": next((row["gain"] for row in select(rows, curve=curve) if row["share"] >= share), None)
+        for name, curve in (("found", FOUND), ("expected", BY_ERRORS))
+        for share in _USUAL
+    }
+    return {key: rows[0][key] for key in ("relation", "pairs", "significant")} | reached
 
 
 def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Figure]:

@@ -16,7 +16,7 @@ from pipeline.analyses.type_one.figures import list_figures, list_quantiles
 from pipeline.analyses.type_one.models import RUN_NOTES, RunLaboratory
 from pipeline.analyses.type_one.options import TypeOneOptions
 from pipeline.analyses.type_one.own_p import OwnP, own_rules, say_own
-from pipeline.analyses.type_one.p_by_p import draw_p_by_p, list_p_by_p
+from pipeline.analyses.type_one.p_by_p import draw_p_by_p, list_p_by_p, show_p_by_p
 from pipeline.analyses.type_one.pairs import BY_DOCUMENT, RULES, SWAPPED, NullPair, PairData, baseline_of, choose_pairs, load_pair
 from pipeline.analyses.type_one.rows import PROBABILITIES, describe, nothing
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
@@ -92,7 +92,7 @@ class TypeOne(Analysis):
             tuple(found),
             notes,
             {"probabilities": PROBABILITIES},
-            tables=tuple(make_tables(found, tables)),
+            tables=(*make_tables(found, tables), *show_p_by_p(cubes, both)),
             figures=(*draw_p_by_p(cubes, both), *list_figures(found)),
             csv={
                 "type_one": [{key: value for key, value in row.items() if key != "quantiles"} for row in found],

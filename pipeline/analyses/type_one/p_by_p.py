@@ -15,14 +15,14 @@ import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.analyses.type_one.as_is import read_p
-from pipeline.interfaces import Figure
+from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["draw_p_by_p", "list_p_by_p"]
+__all__ = ["draw_p_by_p", "list_p_by_p", "show_p_by_p"]
 
 FEWEST = 6
 """Pairs: of fewer a scatter shows nothing that their table does not."""
@@ -32,6 +32,18 @@ LEAST = 1e-6
 VERDICTS = "as in verdicts"
 _PLACE = ("test_set", "metric", "first", "second")
 _MARKERS = "o^"
+_COLUMNS = (
+    Column("first", "first test"),
+    Column("second", "second test"),
+    Column("kind", "p"),
+    Column("pairs", "pairs", "count"),
+    Column("both", "p ≤ α by both", "count"),
+    Column("first_alone", "by the first alone", "count"),
+    Column("second_alone", "by the second alone", "count"),
+    Column("smaller", "smaller by the first", "count"),
+    Column("ratio", "median of first / second", "number"),
+)
+_UNCORRECTED = "corrected neither for few units nor for many pairs"
 
 
 def list_p_by_p(test_set: str, cube: xr.Dataset) -> Iterator[dict[str, Any]]:
@@ -71,6 +83,44 @@ def _read_own(cube: xr.Dataset, metric: str) -> dict[str, dict[str, dict[frozens
     return {preset: own}
 
 
+def show_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """Go through the tables, one a test set and metric, with a row for each second procedure and kind of p that has a figure."""
+    for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
+        where = {"test_set": test_set, "metric": metric}
+        own, alpha = select(rows, **where), _alpha(cubes[test_set])
+        shown = []
+        for first, second, kind in dict.fromkeys((row["first"], row["second"], row["kind"]) for row in own):
+            some = select(own, first=first, second=second)
+            if len(select(some, kind=VERDICTS)) >= FEWEST:
+                shown.append({"first": first, "second": second, "kind": kind, **_count(select(some, kind=kind), alpha)})
+        caption = (
+            f"Pairs with p ≤ α = {alpha:g} by two tests, p {_UNCORRECTED}; pairs that do not differ on any unit are left out. The "
+            "median is of p by the first over p by the second. Pairs share systems, so that these counts are no sample of pairs."
+        )
+        if shown:
+            yield Table(f"{test_set} · {metric} · p by two tests", where, _COLUMNS, caption, rows=tuple(shown))
+
+
+def _alpha(cube: xr.Dataset) -> float:
+    return float(cube.attrs.get("alpha", 0.05))
+
+
+def _count(rows: Sequence[Mapping[str, Any]], alpha: float) -> dict[str, Any]:
+    """Return how many pairs have a small p by which test, and how far one p is from the other."""
+    first, second = (np.array([row[key] for row in rows]) for key in ("p_first", "p_second"))
+    one, other, known = first <= alpha, second <= alpha, (first > 0) | (second > 0)
+    with np.errstate(divide="ignore"):  # a p of 0 by the second alone: the first is infinitely many times as large
+        ratio = float(np.median(first[known] / second[known])) if known.any() else np.nan
+    return {
+        "pairs": len(rows),
+        "both": int((one & other).sum()),
+        "first_alone": int((one & ~other).sum()),
+        "second_alone": int((other & ~one).sum()),
+        "smaller": int((first < second).sum()),
+        "ratio": ratio if isfinite(ratio) else None,
+    }
+
+
 def draw_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """Go through the figures, one a test set, metric and second procedure."""
     for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
@@ -78,12 +128,12 @@ def draw_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         own = select(rows, **where)
         if len(select(own, kind=VERDICTS)) < FEWEST:
             continue
-        alpha = float(cubes[where["test_set"]].attrs.get("alpha", 0.05))
+        alpha = _alpha(cubes[where["test_set"]])
         title = "p by {first} and by {second} on {test_set}, {metric}".format(**where)
         kinds = list(dict.fromkeys(row["kind"] for row in own))
         alt = "A point a pair, on log scales. " + " ".join(_tell(select(own, kind=kind), kind, alpha) for kind in kinds)
         caption = (
-            "A point is a pair, with its unadjusted p by both tests; on the dashed line they say the same, above it "
+            f"A point is a pair, with its p by both tests, {_UNCORRECTED}; on the dashed line they say the same, above it "
             f"{where['first']} has the smaller p. Dotted: α = {alpha:g}."
         )
         beyond = len({(row["system_a"], row["system_b"]) for row in own if min(row["p_first"], row["p_second"]) < LEAST})
@@ -94,12 +144,11 @@ def draw_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
 
 
 def _tell(rows: Sequence[Mapping[str, Any]], kind: str, alpha: float) -> str:
-    first, second = (np.array([row[key] for row in rows]) for key in ("p_first", "p_second"))
-    both, one, other = (first <= alpha) & (second <= alpha), first <= alpha, second <= alpha
+    told = _count(rows, alpha)
     return (
-        f"{kind[0].upper() + kind[1:]}, {len(rows):,} pairs: p ≤ {alpha:g} by both {both.sum():,}, by the first alone "
-        f"{(one & ~other).sum():,}, by the second alone {(other & ~one).sum():,}; {(first < second).sum():,} have the smaller p by "
-        "the first."
+        f"{kind[0].upper() + kind[1:]}, {told['pairs']:,} pairs: p ≤ {alpha:g} by both {told['both']:,}, by the first alone "
+        f"{told['first_alone']:,}, by the second alone {told['second_alone']:,}; {told['smaller']:,} have the smaller p by the "
+        "first."
     )
 
 

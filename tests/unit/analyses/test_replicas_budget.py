@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures
+from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures, show_budgets
 from pipeline.interfaces.charts import Line, Panels, Points
 from pipeline.resampling.replicas.components import Components
 
@@ -59,6 +59,33 @@ def test_the_best_of_as_many_outputs_is_the_minimum_by_search(system_unit, run, 
     )
     assert best["se"] == pytest.approx(sqrt(found.fun), rel=1e-6)
     assert all(best["se"] <= point["se"] * (1 + 1e-12) for point in points if point["kind"] == "outputs" and point["units"] >= 50)
+
+
+def test_the_table_says_what_there_is_what_is_best_and_how_little_is_known():
+    rows = rows_of(system_unit=0.5, run=0.004, residual=2.0)
+    points = list(budget_rows(rows))
+    (table,) = show_budgets(points)
+    (row,) = table.rows
+    assert (row["now_units"], row["now_runs"], row["now_se"]) == (400, pytest.approx(4), pytest.approx(rows[-1]["se"]))
+    n = sqrt(1600 * 0.5 / 0.004)  # 447
+    assert (row["best_units"], row["best_runs"]) == (round(n), pytest.approx(1600 / n))
+    assert row["best_se"] == pytest.approx(sqrt(variance(rows[-1], n, 1600 / n, 1600 / n)))
+    assert row["remark"] == "σ² run of 7 degrees of freedom is hardly known"
+    assert "the harmonic mean" in table.caption
+    (figure,) = list_budget_figures(points)
+    assert "the harmonic mean" in figure.caption
+
+
+@pytest.mark.parametrize("run", [0.0, -0.2])
+def test_no_run_effect_that_was_found_is_said_beside_the_best(run):
+    rows = rows_of(system_unit=0.5, run=0.004, residual=2.0, runs=(8, 8))
+    rows[-1] |= {"variance_run": run}
+    points = list(budget_rows(rows))
+    (table,) = show_budgets(points)
+    (row,) = table.rows
+    assert row["remark"] == "σ² run was estimated as 0 or less, so that more units always look better than more runs"
+    assert (row["best_units"], row["best_runs"]) == (3200, pytest.approx(1))
+    assert "harmonic" not in table.caption + next(iter(list_budget_figures(points))).caption
 
 
 def test_pairs_without_components_have_no_lines():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.thresholds.analysis import Thresholds
@@ -67,6 +68,36 @@ def test_where_the_curve_by_standard_errors_reaches_the_percentile_is_the_thresh
     finding = Thresholds().find({"news": cube}, {})
     gains, shares = curve(finding, "by standard errors")
     assert gains[shares.index(0.95)] == pytest.approx(finding.rows[0]["se_gain"])
+
+
+def test_the_table_has_the_gains_from_which_half_and_nearly_all_are_significant():
+    rng = np.random.default_rng(10)
+    model = ["m1"] * 15 + ["m2"] * 15
+    cube = build_cube(rng.normal(50, 1, 30), SYSTEMS, se=rng.uniform(0.3, 0.9, (1, 435)), coords={"model": model})
+    finding = Thresholds().find({"news": cube}, {})
+    (table,) = [table for table in finding.tables if table.title.startswith("How often")]
+    assert [row["relation"] for row in table.rows] == ["all", "same", "different"]
+    gain, p = np.abs(cube["observed_delta"].values.ravel()), cube["p_value"].sel(convention="one-sided").values.ravel()
+    assert (table.rows[0]["pairs"], table.rows[0]["significant"]) == (435, (np.minimum(p, 1 - p) <= 0.05).sum())
+    for row in table.rows:
+        for share in (50, 95):
+            gains, shares = curve(finding, "as found", row["relation"])
+            below = [s for g, s in zip(gains, shares, strict=True) if g < row[f"found_{share}"]]
+            assert max(below) < share / 100 <= np.interp(row[f"found_{share}"], gains, shares)
+    assert table.rows[0]["expected_95"] == pytest.approx(np.quantile(Z * cube["se"].values, 0.95))
+    assert table.rows[0]["expected_50"] == pytest.approx(np.quantile(Z * cube["se"].values, 0.5))
+    assert gain.min() < table.rows[0]["found_50"] < gain.max()
+
+
+def test_a_share_that_is_not_reached_is_none():
+    cube = build_cube(np.arange(30.0), SYSTEMS, se=1.0)
+    rest = np.arange(435) % 3 == 1  # of the largest gains too, a third has no small p
+    cube["p_value"] = cube["p_value"].where(xr.DataArray(~rest, dims="pair"), 0.5)
+    finding = Thresholds().find({"news": cube}, {})
+    (table,) = [table for table in finding.tables if table.title.startswith("How often")]
+    (row,) = table.rows
+    assert (row["found_50"] is None, row["found_95"]) == (False, None)
+    assert row["expected_95"] == pytest.approx(Z)
 
 
 def test_classes_have_their_own_curves_and_few_pairs_none():

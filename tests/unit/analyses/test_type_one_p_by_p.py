@@ -60,12 +60,47 @@ def test_pairs_that_are_identical_or_have_no_p_are_left_out():
     assert {row["kind"] for row in found(cube)[1]} == {"as in verdicts"}
 
 
+def table_of(finding):
+    tables = [table for table in finding.tables if table.title.endswith("p by two tests")]
+    return {row["kind"]: row for table in tables for row in table.rows}
+
+
+def test_the_table_counts_small_p_by_both_tests_and_has_the_median_of_their_ratio():
+    cube = two_tests()
+    finding, rows = found(cube)
+    table = table_of(finding)
+    assert list(table) == ["as in verdicts", "folded"]
+    for kind, row in table.items():
+        p = np.array([(one["p_first"], one["p_second"]) for one in rows if one["kind"] == kind])
+        small = p <= 0.05
+        assert (row["pairs"], row["both"]) == (15, small.all(axis=1).sum())
+        assert row["first_alone"] == (small[:, 0] & ~small[:, 1]).sum()
+        assert (row["second_alone"], row["smaller"]) == (0, 15)
+        assert row["ratio"] == pytest.approx(np.median(p[:, 0] / p[:, 1]))
+    assert table["folded"]["first_alone"] > table["as in verdicts"]["first_alone"]
+    assert table["folded"]["ratio"] == pytest.approx(table["as in verdicts"]["ratio"] / 2)
+
+
+@pytest.mark.parametrize(("own", "ratio"), [((0.0, 0.0), None), ((0.0, 0.5), 0.0), ((0.5, 0.0), None), ((0.2, 0.2), 1.0)])
+def test_p_of_zero_has_a_place_in_the_table_and_none_in_the_figure(own, ratio):
+    cube = two_tests()
+    cube["tool_p"][:, :, 0], cube["tool_p"][:, :, 1] = own
+    finding, _ = found(cube)
+    row = table_of(finding)["folded"]
+    assert (row["ratio"], row["first_alone"], row["second_alone"]) == (
+        ratio,
+        *(15 * x for x in (own == (0.0, 0.5), own[1] < own[0])),
+    )
+    (figure,) = finding.figures
+    assert ("Not drawn: 15 pairs with a p below 1e-06." in figure.caption) == (min(own) == 0)
+
+
 def test_one_test_or_a_few_pairs_have_no_figure():
     finding, rows = found(build_cube(np.arange(6.0), SYSTEMS))
-    assert (rows, finding.figures) == ([], ())
+    assert (rows, finding.figures, table_of(finding)) == ([], (), {})
     cube = two_tests().isel(pair=slice(5))
     finding, rows = found(cube)
-    assert (len(rows), finding.figures) == (10, ())
+    assert (len(rows), finding.figures, table_of(finding)) == (10, (), {})
 
 
 def test_the_figure_has_the_pairs_of_its_file_and_says_which_are_beyond_it():
