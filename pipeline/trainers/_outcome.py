@@ -145,9 +145,10 @@ def _first_steps(spec: Mapping[str, Any], log: str) -> str | None:
         )
     if "given" not in spec or not (count := _comments(Path(spec["given"]))):
         return None
-    lines, them = ("1 line", "it") if count == 1 else (f"{count:,} lines", "them")
+    lines = "1 line" if count == 1 else f"{count:,} lines"
+    begin, are, them = ("begins", "is no item", "it") if count == 1 else ("begin", "are no items", "them")
     placeholder = Path(spec["given"]).name.partition(".")[0]
-    return f"{lines} of {{{placeholder}}} that begin{'s' * (count == 1)} with `# ` are no items: does the program pass over {them}?"
+    return f"{lines} of {{{placeholder}}} {begin} with `# ` and {are}: does the program pass over {them}?"
 
 
 def _comments(given: Path) -> int:
