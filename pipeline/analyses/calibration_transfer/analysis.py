@@ -108,15 +108,15 @@ class CalibrationTransfer(Analysis):
         levels: list[dict[str, Any]] = []
         lines: list[dict[str, Any]] = []
         points: list[dict[str, Any]] = []
+        shared = count_shared(self.items.get(base, ()), self.items.get(other, ()))
         for one in carry(base, other, cubes):
             if isinstance(one, Carried):
                 rows += list_bins(one, chosen)
                 levels += list_levels(one, chosen)
-                lines.append(find_line(one, replicates=chosen.interval_replicates))
+                lines.append(find_line(one, replicates=chosen.interval_replicates, shared=shared))
                 points += list_points(one)
             else:
                 rows.append(one)
-        shared = count_shared(self.items.get(base, ()), self.items.get(other, ()))
         return [row | {"shared_items": shared} for row in rows], levels, lines, points
 
 

@@ -56,8 +56,11 @@ _CAPTION = (
 )
 
 
-def find_line(carried: Carried, *, replicates: int) -> dict[str, Any]:
-    """Return the slopes of the gains on another test set by those on the base, with intervals by resampling the systems."""
+def find_line(carried: Carried, *, replicates: int, shared: int | None) -> dict[str, Any]:
+    """Return the slopes of the gains on another test set by those on the base, with intervals by resampling the systems.
+
+    Of test sets that share items there is no true slope: the chance in these items is in both gains, and Σxy is too large.
+    """
     table, systems = carried.table, carried.systems
     known = table.measured & np.isfinite(carried.delta)
     x, y, se = table.gain[known], carried.delta[known], table.se[known]
@@ -82,6 +85,9 @@ def find_line(carried: Carried, *, replicates: int) -> dict[str, Any]:
     signal = float(without.sum() / squares.sum())
     surely, _ = ends(lambda weights: _ratio(weights @ without, weights @ squares))
     row["signal"] = max(0.0, signal)
+    if shared:
+        items = "1 item is" if shared == 1 else f"{shared:,} items are"
+        return row | {"reason": f"no true slope: {items} in both test sets, by their names, and chance in both gains"}
     if surely is None:
         return row | {"reason": "no true slope: from so few systems it is not known how much of the gains is chance"}
     if surely["lo"] < LEAST_SHARE:

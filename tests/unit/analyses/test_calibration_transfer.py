@@ -330,6 +330,19 @@ def test_the_true_slope_of_gains_elsewhere_that_are_no_multiple_of_those_on_the_
     assert ends[0] < row["true_slope"] < ends[1]
 
 
+@pytest.mark.parametrize(
+    ("items", "told"), [(["q1", "p2"], "1 item is"), (["q1", "q2"], "2 items are"), (["p1", "p2"], None), (["1", "2"], None)]
+)
+def test_test_sets_that_share_items_have_no_true_slope(items, told):
+    rng = np.random.default_rng(2)
+    scores, systems = rng.normal(50, 3, 15), [f"s{k:02d}" for k in range(15)]
+    cubes = {name: build_cube(scores, systems, se=0.4, name=name) for name in ("news", "other")}
+    row = slope_of(with_items(news=["q1", "q2"], other=items).find(cubes, {}))
+    assert row["slope"] == pytest.approx(1)
+    assert (row["true_slope"] is None) == (told is not None)
+    assert row["reason"] == (f"no true slope: {told} in both test sets, by their names, and chance in both gains" if told else None)
+
+
 @pytest.mark.parametrize("count", [2, 3])
 def test_one_pair_or_three_systems_have_a_slope_and_no_true_one(count):
     scores, names = np.array([60.0, 55.0, 50.0])[:count], list("abc")[:count]
