@@ -21,6 +21,7 @@ from benchmarks.machine import describe_machine
 from benchmarks.profiles import measure_profile, profile_fixed
 from benchmarks.reading import measure_reading
 from benchmarks.scaling import Axes, measure_scaling, measure_workers
+from benchmarks.shipped import measure_shipped, shipped_studies
 from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
 from benchmarks.tables import render_all
@@ -37,6 +38,7 @@ PARTS = {
     "trainings": "trainings of a base model in a study against a plain loop, and how many that take no time are done a second",
     "fixed": "what a run costs apart from its replicates",
     "start": "`pipeline --help` and `pipeline compare` from the shell",
+    "shipped": "every study of workflows/ whose data are here, once: cubes and report beside resampling",
     "extraction": "BLEU's statistics against a new sacreBLEU object for each system",
     "reading": "19 systems of text with BLEU's counts beside a new sacreBLEU object each, 28 strings of answers, a parsed treebank",
     "profile": "where the time goes: of the jobs that miss a target, or of --jobs",
@@ -54,7 +56,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help="what is measured [jobs and exact]")
     parser.add_argument("--quick", action="store_true", help="few replicates, extrapolated; rough figures in under two minutes")
-    parser.add_argument("--full", action="store_true", help="every part; about 40 minutes on a quiet machine")
+    parser.add_argument("--full", action="store_true", help="every part; about an hour on a quiet machine")
     parser.add_argument("--jobs", default="", help="some of them, for example J1,J4")
     parser.add_argument("--repeat", type=int, help="repetitions [two to five, one with --quick]")
     parser.add_argument("--replicates", metavar="FEW,MANY", help="of the two runs of a job [100000,1000000]")
@@ -170,6 +172,9 @@ class Measurement:
 
     def _start(self) -> Iterator[dict[str, Any]]:
         yield from measure_start(self.bench.folder, repeat=self._times(5))
+
+    def _shipped(self) -> Iterator[dict[str, Any]]:
+        yield from measure_shipped(shipped_studies(), workers=2, say=say)
 
     def _extraction(self) -> Iterator[dict[str, Any]]:
         yield measure_extraction(self.bench.folder, items=self.settings.items, repeat=self._times(5))

@@ -12,7 +12,7 @@ from benchmarks.tables import TABLES, render_all
 
 __all__ = ["fill_tables", "merge_records", "read_results", "update_document", "write_results"]
 
-_IDENTITY = ("kind", "job", "metric", "procedure", "systems", "items", "sentences", "axis", "command", "product_form")
+_IDENTITY = ("kind", "job", "metric", "procedure", "systems", "items", "sentences", "axis", "command", "study", "product_form")
 _NOTHING = "Nothing to show."
 
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.inputs import write_labels, write_texts
 from benchmarks.measure import Cost, run_measured
 
-__all__ = ["PROCEDURES", "Bench", "Question", "Run"]
+__all__ = ["PROCEDURES", "Bench", "Question", "Run", "seconds_of_tasks"]
 
 PROCEDURES = {"bootstrap": "paired-bootstrap", "randomization": "approximate-randomization"}
 
@@ -83,6 +84,19 @@ class Run:
     worker_memory_bytes: int
 
 
+def _receipts(run: Path) -> list[dict[str, Any]]:
+    entries = [json.loads(line) for line in (run / "ledger.jsonl").read_text("utf-8").splitlines()]
+    return [entry["receipt"] for entry in entries if entry["event"] == "done"]
+
+
+def seconds_of_tasks(run: Path) -> dict[str, float]:
+    """Return the wall seconds in the tasks of a run, by kind, from its receipts."""
+    seconds: dict[str, float] = {}
+    for receipt in _receipts(run):
+        seconds[receipt["kind"]] = seconds.get(receipt["kind"], 0.0) + receipt["seconds"]
+    return seconds
+
+
 @dataclass
 class Bench:
     """A folder with inputs and stored statistics, from which runs are measured; each has a seed of its own.
@@ -120,14 +134,10 @@ class Bench:
 
     def _run(self, question: Question, replicates: int, runs: Path, *, workers: int | None) -> Run:
         cost, printed = run_measured([*self.command("run", question, replicates, runs, workers=workers), "--quiet"])
-        entries = [json.loads(line) for line in (Path(printed.strip()) / "ledger.jsonl").read_text("utf-8").splitlines()]
-        receipts = [entry["receipt"] for entry in entries if entry["event"] == "done"]
-        seconds: dict[str, float] = {}
-        for receipt in receipts:
-            seconds[receipt["kind"]] = seconds.get(receipt["kind"], 0.0) + receipt["seconds"]
+        receipts = _receipts(Path(printed.strip()))
         return Run(
             cost=cost,
-            seconds=seconds,
+            seconds=seconds_of_tasks(Path(printed.strip())),
             tasks=dict(Counter(receipt["kind"] for receipt in receipts)),
             worker_memory_bytes=max(receipt["peak_memory_bytes"] for receipt in receipts),
         )

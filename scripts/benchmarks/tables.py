@@ -9,7 +9,7 @@ __all__ = ["TABLES", "render_all", "tabulate"]
 
 Record = Mapping[str, Any]
 MEBIBYTE = 2**20
-UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB"}
+UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB", "beside_s": "{:.1f}"}
 MODES = {
     "full": "full measurement",
     "chosen": "a measurement of chosen parts",
@@ -137,6 +137,15 @@ def render_start(records: Sequence[Record]) -> str:
     """Wall seconds at the shell."""
     rows = [[f"`{r['command']}`", _judged(r, "wall_s", _ranged(r["wall_s"], count=r["repeat"]))] for r in records]
     return tabulate(["command", "wall s"], rows)
+
+
+def render_shipped(records: Sequence[Record]) -> str:
+    """Wall seconds in tasks of the studies of `workflows/`, and what the cube and the report take beside resampling."""
+    rows = []
+    for r in records:
+        stages = [seconds(r[f"{stage}_s"]) for stage in ("resample", "collect", "report")]
+        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"])), seconds(r["cpu_s"])])
+    return tabulate(["study", "resample, s", "collect, s", "report, s", "both", "whole run, CPU-s"], rows)
 
 
 def render_extraction(records: Sequence[Record]) -> str:
@@ -281,6 +290,7 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[Sequence[Record]], str]]] = {
     "exact": (("exact",), render_exact),
     "fixed": (("fixed",), render_fixed),
     "start": (("start",), render_start),
+    "shipped": (("shipped",), render_shipped),
     "extraction": (("extraction",), render_extraction),
     "reading": (("reading",), render_reading),
     "workers": (("workers",), render_workers),
