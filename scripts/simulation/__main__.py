@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
         work = work_of(measured, made, workers=workers, with_report=not asked.no_report)
         outcomes.append(simulate(work, cluster, seed=asked.seed))
     print(format_outcomes(outcomes), end="\n\n")
-    print(format_memory(measured, made))
+    print(format_memory(measured))
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

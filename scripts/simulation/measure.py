@@ -7,6 +7,7 @@ import pickle
 import platform
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,11 +29,15 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, ResampleSpec, Task
 from pipeline.record.manifest import ReceiptWriter
+from pipeline.report.build import build_report
+from pipeline.report.layout.tables import make_tables
 from pipeline.resampling.address import CELL
 from pipeline.store.files import write_bytes
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import Ledger
+from pipeline.store.runs import STORE_NAME, RunDirectory
 from pipeline.study.load import load_profile
+from pipeline.tasks.report import gather
 from simulation.made import Made
 from simulation.rates import Measured
 
@@ -48,11 +53,12 @@ WIDE_WINDOW = 100
 
 @dataclass(frozen=True)
 class Timing:
-    """One task that was run: processor seconds, and what it left."""
+    """One task that was run: processor seconds, what it left, and how many bytes of it are in the store."""
 
     task: Task
     seconds: float
     receipt: Receipt
+    stored_bytes: int
 
 
 class Timed(SerialExecutor):
@@ -60,16 +66,19 @@ class Timed(SerialExecutor):
 
     def __init__(self, runs: Path) -> None:
         super().__init__(runs)
+        self._store = runs / STORE_NAME
         self.timings: list[Timing] = []
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
         """Run what is queued."""
         start = time.process_time()
         outcomes = super().wait(seconds)
+        took = time.process_time() - start
         for outcome in outcomes:
             if not isinstance(outcome.result, Receipt):
                 raise RuntimeError(f"{outcome.task.label}: {outcome.result.reason}")
-            self.timings.append(Timing(outcome.task, time.process_time() - start, outcome.result))
+            file = self._store / outcome.result.file
+            self.timings.append(Timing(outcome.task, took, outcome.result, file.stat().st_size if file.is_file() else 0))
         return outcomes
 
 
@@ -106,6 +115,7 @@ def measure(systems: int, units: int, *, table: Made, folder: Path | None = None
         place = Path(there)
         say("blocks, cube and report")
         timings = run_serially(Made(systems, 2 * CELL, [units // 10, units]), place / "large")
+        size_seconds = _measure_smaller_size(place / "large")
         say("many cells")
         few = run_serially(Made(FEW_SYSTEMS, 2 * CELL, [FEW_UNITS]), place / "few")
         many = run_serially(Made(FEW_SYSTEMS, MANY_CELLS * CELL, [FEW_UNITS]), place / "many")
@@ -122,10 +132,12 @@ def measure(systems: int, units: int, *, table: Made, folder: Path | None = None
     slope = (slow - fast) / (high - low)
     pairs = systems * (systems - 1) // 2
     equal = [t.seconds for t in many if t.task.kind == "resample"][2:]
-    collect, report = _of_kind(timings, "collect"), _of_kind(timings, "report")
+    shards, collect, report = _of_kind(timings, "shard"), _of_kind(timings, "collect")[0], _of_kind(timings, "report")[0]
+    # What no other pair has a say in, which one task does where systems are few.
+    apart, last = (sum(t.seconds for t in shards), collect.seconds) if shards else (collect.seconds, 0.0)
     few_pairs = FEW_SYSTEMS * (FEW_SYSTEMS - 1) // 2
-    more_cells = _of_kind(many, "collect").seconds - _of_kind(few, "collect").seconds
-    collect_cell_seconds = more_cells / (MANY_CELLS - 2) / few_pairs
+    more_cells = _of_kind(many, "collect")[0].seconds - _of_kind(few, "collect")[0].seconds
+    shard_cell_seconds = more_cells / (MANY_CELLS - 2) / few_pairs
     cell_bytes = pairs * STORED_BYTES
     return Measured(
         processor=processor_name(),
@@ -137,11 +149,14 @@ def measure(systems: int, units: int, *, table: Made, folder: Path | None = None
         warm_seconds=max(cold.seconds - fast, 0.0),
         variation=stdev(equal) / mean(equal),
         extract_seconds=_measure_extraction(units),
-        collect_row_seconds=collect.seconds / (2 * pairs) - 2 * collect_cell_seconds,
-        collect_cell_seconds=collect_cell_seconds,
-        report_row_seconds=report.seconds / (2 * pairs),
-        report_row_bytes=(report.receipt.peak_memory_bytes - collect.receipt.peak_memory_bytes) / (2 * pairs),
+        shard_row_seconds=apart / (2 * pairs) - 2 * shard_cell_seconds,
+        shard_cell_seconds=shard_cell_seconds,
+        shard_row_bytes=sum(shard.stored_bytes for shard in shards) / (2 * pairs),
+        collect_row_seconds=last / (2 * pairs),
+        report_seconds=report.seconds - size_seconds,
+        report_row_seconds=size_seconds / pairs,
         block_memory_bytes=max(t.receipt.peak_memory_bytes for t in blocks),
+        report_memory_bytes=report.receipt.peak_memory_bytes,
         task_seconds=task_seconds,
         task_bytes=len(pickle.dumps(replace(tasks[0], needs=()))),
         receipt_seconds=receipt_seconds,
@@ -152,8 +167,18 @@ def measure(systems: int, units: int, *, table: Made, folder: Path | None = None
     )
 
 
-def _of_kind(timings: Sequence[Timing], kind: str) -> Timing:
-    return next(timing for timing in timings if timing.task.kind == kind)
+def _of_kind(timings: Sequence[Timing], kind: str) -> list[Timing]:
+    return [timing for timing in timings if timing.task.kind == kind]
+
+
+def _measure_smaller_size(runs: Path) -> float:
+    """Return the seconds of what a report says of all pairs on the smaller of two test sizes."""
+    (root,) = (path.parent for path in runs.glob("*/plan.json"))
+    given = gather(RunDirectory(root))
+    files = make_tables(build_report(given), given.cubes, given.findings)
+    start = time.process_time()
+    deque(files.stream("pair_sizes.csv"), maxlen=0)
+    return time.process_time() - start
 
 
 def _measure_plan(table: Made) -> tuple[float, list[Task]]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from pipeline.plan.task import ResampleSpec
+from pipeline.plan.task import ResampleSpec, ShardSpec
 from pipeline.resampling.address import count_cells
 from simulation.cluster import Cluster, Job, Work
 from simulation.made import Made
@@ -36,12 +36,16 @@ class Measured:
         Standard deviation of the time of equal blocks, as a share of it.
     extract_seconds : float
         The statistics of one output, of the largest size.
-    collect_row_seconds, collect_cell_seconds : float
-        The cube, for each pair on each test size; more for each cell of it.
-    report_row_seconds, report_row_bytes : float
-        The report, for each pair on each test size: time, and memory of its worker.
-    block_memory_bytes : float
-        The most that a process held when all its blocks were done.
+    shard_row_seconds, shard_cell_seconds : float
+        A shard of the cube, for each pair on each test size; more for each cell of it.
+    shard_row_bytes : float
+        What it stores of each.
+    collect_row_seconds : float
+        What one task does after the shards, for each pair on each test size.
+    report_seconds, report_row_seconds : float
+        The report of one test size; more for each pair on each further size.
+    block_memory_bytes, report_memory_bytes : float
+        The most that the process held when all its blocks were done, and when it had written the report.
     task_seconds, task_bytes : float
         Coordinator and scheduler with one task; what is sent of it.
     receipt_seconds, receipt_bytes : float
@@ -63,11 +67,14 @@ class Measured:
     warm_seconds: float
     variation: float
     extract_seconds: float
+    shard_row_seconds: float
+    shard_cell_seconds: float
+    shard_row_bytes: float
     collect_row_seconds: float
-    collect_cell_seconds: float
+    report_seconds: float
     report_row_seconds: float
-    report_row_bytes: float
     block_memory_bytes: float
+    report_memory_bytes: float
     task_seconds: float
     task_bytes: float
     receipt_seconds: float
@@ -118,15 +125,27 @@ def work_of(measured: Measured, made: Made, *, workers: int, with_report: bool =
     blocks = [task.spec for task in tasks if isinstance(task.spec, ResampleSpec)]
     extracts = sum(task.kind == "extract" for task in tasks)
     cells = count_cells(made.replicates)
-    stored = len(made.sizes) * cells * measured.cell_bytes
-    rows = len(made.sizes) * made.systems * (made.systems - 1) // 2
+    pairs = made.systems * (made.systems - 1) // 2
+    rows = len(made.sizes) * pairs
+    shards = [_shard(measured, task.spec, cells, pairs) for task in tasks if isinstance(task.spec, ShardSpec)]
+    collect = Job(rows * measured.collect_row_seconds, 2 * rows * measured.shard_row_bytes)  # read from shards, written to the cube
+    if not shards:  # one task does it all
+        whole = rows * (measured.shard_row_seconds + cells * measured.shard_cell_seconds + measured.collect_row_seconds)
+        collect = Job(whole, len(made.sizes) * cells * measured.cell_bytes + rows * measured.shard_row_bytes)
     stages = [
         Work("extract", [Job(measured.extract_seconds)] * extracts),
         Work("resample", [_block(measured, spec) for spec in blocks], measured.warm_seconds),
-        Work("collect", [Job(rows * (measured.collect_row_seconds + cells * measured.collect_cell_seconds), stored)]),
-        Work("report", [Job(rows * measured.report_row_seconds)]),
+        Work("shards", shards),
+        Work("collect", [collect]),
+        Work("report", [Job(measured.report_seconds + (rows - pairs) * measured.report_row_seconds)]),
     ]
     return stages if with_report else stages[:-1]
+
+
+def _shard(measured: Measured, spec: ShardSpec, cells: int, pairs: int) -> Job:
+    rows = spec.stop_pair - spec.first_pair
+    read = cells * measured.cell_bytes * rows / pairs
+    return Job(rows * (measured.shard_row_seconds + cells * measured.shard_cell_seconds), read + rows * measured.shard_row_bytes)
 
 
 def _block(measured: Measured, spec: ResampleSpec) -> Job:

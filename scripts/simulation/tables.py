@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from simulation.cluster import Outcome
-from simulation.made import Made
 from simulation.rates import Measured
 from simulation.validate import Comparison
 
@@ -56,12 +55,11 @@ def format_comparisons(comparisons: Iterable[Comparison]) -> str:
     )
 
 
-def format_memory(measured: Measured, made: Made) -> str:
+def format_memory(measured: Measured) -> str:
     """Say what the largest tasks hold."""
-    rows = len(made.sizes) * made.systems * (made.systems - 1) // 2
     return (
-        f"Memory: {measured.block_memory_bytes / 2**30:.1f} GiB of a worker that resamples, "
-        f"{rows * measured.report_row_bytes / 2**30:.0f} GiB of the one that writes the report of {rows:,} rows."
+        f"Memory, of {measured.systems} systems on two test sizes: {measured.block_memory_bytes / 2**30:.2f} GiB of a process that "
+        f"has resampled, {measured.report_memory_bytes / 2**30:.2f} GiB once it has also made the cube and the report."
     )
 
 
@@ -75,12 +73,14 @@ def format_measured(measured: Measured) -> str:
         ["… memory of the process", f"{measured.block_memory_bytes / 2**30:.2f} GiB"],
         ["extraction of an output", f"{measured.extract_seconds:.2f} s"],
         [
-            "cube, a pair and size",
-            f"{1e6 * measured.collect_row_seconds:.0f} µs + {1e6 * measured.collect_cell_seconds:.2f} µs a cell",
+            "shard of a cube, a pair and size",
+            f"{1e6 * measured.shard_row_seconds:.0f} µs + {1e6 * measured.shard_cell_seconds:.2f} µs a cell, "
+            f"{measured.shard_row_bytes:.0f} bytes stored",
         ],
+        ["cube from shards, a pair and size", f"{1e6 * measured.collect_row_seconds:.1f} µs"],
         [
-            "report, a pair and size",
-            f"{1e6 * measured.report_row_seconds:.0f} µs, {measured.report_row_bytes / 1e3:.1f} kB of memory",
+            "report of one test size",
+            f"{measured.report_seconds:.1f} s; each further one {1e6 * measured.report_row_seconds:.1f} µs a pair",
         ],
         [
             "scheduling a task",

@@ -26,7 +26,7 @@ from simulation.rates import Measured, cluster_of, work_of
 
 __all__ = ["Comparison", "compare"]
 
-STAGES = ("resample", "collect", "report")
+STAGES = ("resample", "shard", "collect", "report")
 
 
 @dataclass(frozen=True)

@@ -96,15 +96,36 @@ RATES = Measured(
 
 
 def test_the_work_is_what_the_plan_has() -> None:
-    rates = replace(RATES, cell_seconds=1.0, cell_unit_seconds=0.01, cell_bytes=100.0, report_row_seconds=0.5, store_bandwidth=1e6)
+    rates = replace(
+        RATES,
+        cell_seconds=1.0,
+        cell_unit_seconds=0.01,
+        cell_bytes=100.0,
+        report_seconds=7.0,
+        report_row_seconds=0.5,
+        store_bandwidth=1e6,
+    )
     work = {stage.name: stage.jobs for stage in work_of(rates, Made(20, 100_000, [100, 200]), workers=1)}
-    assert list(work) == ["extract", "resample", "collect", "report"]
+    assert list(work) == ["extract", "resample", "shards", "collect", "report"]
     assert len(work["extract"]) == 20
     assert sum(job.seconds for job in work["resample"]) == pytest.approx(7 * (2.0 + 3.0))  # 7 cells on 100 and on 200 units
+    assert not work["shards"]  # one task makes the cube of so few
     assert sum(job.stored_bytes for job in work["resample"]) == work["collect"][0].stored_bytes == 14 * 100.0
-    assert work["report"][0].seconds == 190 * 2 * 0.5
+    assert work["report"][0].seconds == 7.0 + 190 * 0.5
     with pytest.raises(ValueError, match="20 systems, the study has 21"):
         work_of(rates, Made(21, 1000, [100]), workers=1)
+
+
+def test_shards_share_the_work_on_all_pairs() -> None:
+    rates = replace(RATES, systems=1000, cell_bytes=499_500.0, store_bandwidth=1e6)
+    rates = replace(rates, shard_row_seconds=3.0, shard_cell_seconds=0.5, shard_row_bytes=20.0, collect_row_seconds=0.25)
+    work = {stage.name: stage.jobs for stage in work_of(rates, Made(1000, 100_000, [100, 200]), workers=1)}
+    rows, cells = 2 * 499_500, 7
+    assert len(work["shards"]) > 10
+    assert sum(job.seconds for job in work["shards"]) == pytest.approx(rows * (3.0 + cells * 0.5))
+    assert sum(job.stored_bytes for job in work["shards"]) == pytest.approx(rows * (cells * 1.0 + 20.0))  # read, and written
+    (collect,) = work["collect"]
+    assert (collect.seconds, collect.stored_bytes) == (rows * 0.25, 2 * rows * 20.0)
 
 
 def test_rates_are_read_as_they_were_written(tmp_path: Path) -> None:
