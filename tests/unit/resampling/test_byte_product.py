@@ -8,12 +8,11 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llvmlite import ir
+from support.llvm_assembly import assemble
 
 from pipeline.compiled.byte_dot import write_dot
 from pipeline.resampling import batches, byte_product
@@ -243,21 +242,10 @@ PROCESSORS = {
 def test_the_innermost_loop_is_one_instruction_a_product_on_processors_that_have_it(form: str, columns: int) -> None:
     """As many as there are columns and vectors, and sums stay in registers where there are 32 of them."""
     triple, name, lanes, instruction, registers = PROCESSORS[form]
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    try:
-        target = llvm.Target.from_triple(triple)
-    except RuntimeError:
-        pytest.skip(f"this LLVM does not know {triple}")
-    module = ir.Module()
-    module.triple = triple
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 8), "dot")
-    builder = ir.IRBuilder(function.append_basic_block())
-    write_dot(builder, function.args, form, lanes, columns)
-    builder.ret_void()
     features = "+i8mm" if form == "arm-i8mm" else ""
-    machine = target.create_target_machine(cpu=name, features=features, opt=3)
-    lines = machine.emit_assembly(llvm.parse_assembly(str(module))).splitlines()
+    lines = assemble(
+        lambda builder, given: write_dot(builder, given, form, lanes, columns), 8, triple=triple, cpu=name, features=features
+    )
     made = [line for line in lines if instruction in line.split()]  # "{vex} vpdpbusd" of AVX-VNNI
     assert len(made) == 2 * columns
     assert all(registers in line for line in made)

@@ -10,10 +10,9 @@ import re
 import subprocess
 import sys
 
-import llvmlite.binding as llvm
 import numpy as np
 import pytest
-from llvmlite import ir
+from support.llvm_assembly import assemble
 
 from pipeline.compiled import tile_permission
 from pipeline.compiled.tile_dot import write_tile_dot
@@ -28,22 +27,10 @@ needs_tiles = pytest.mark.skipif("amx" not in forms(), reason="no tiles here")
 @pytest.mark.parametrize("panels", [1, 2])
 def test_a_step_is_two_instructions_a_panel_and_no_tile_is_stored_before_the_end(panels: int) -> None:
     """LLVM knows tiles as variables too, and would write shapes of its own and move tiles to memory for those."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    triple = "x86_64-unknown-linux-gnu"
-    try:
-        target = llvm.Target.from_triple(triple)
-    except RuntimeError:
-        pytest.skip(f"this LLVM does not know {triple}")
-    module = ir.Module()
-    module.triple = triple
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 9), "dot")
-    builder = ir.IRBuilder(function.append_basic_block())
-    write_tile_dot(builder, function.args, panels)
-    builder.ret_void()
-    machine = target.create_target_machine(cpu="sapphirerapids", opt=3)
-    assembly = machine.emit_assembly(llvm.parse_assembly(str(module)))
-    made = [line.split()[0] for line in assembly.splitlines() if re.match(r"\s+(tile|tdp|ldtile)", line)]
+    lines = assemble(
+        lambda builder, given: write_tile_dot(builder, given, panels), 9, triple="x86_64-unknown-linux-gnu", cpu="sapphirerapids"
+    )
+    made = [line.split()[0] for line in lines if re.match(r"\s+(tile|tdp|ldtile)", line)]
     step = ["tileloadd"] * 2 + (["tileloadd"] + ["tdpbsud"] * 2) * panels
     assert made == ["ldtilecfg", *["tilezero"] * (2 * panels), *step, *["tilestored"] * (2 * panels), "tilerelease"]
 
