@@ -66,7 +66,8 @@ def _bare(word: str) -> str:
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
 
-    A word that other tools use for a known one comes first, then the only one that begins with the word.
+    A word that other tools use for a known one comes first, then the only one that begins with the word, then the first that has it
+    between dashes.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     >>> nearest("bootstraps", ["replicates", "seed"]), nearest("--refs", ["--references"])
     ('replicates', '--references')
     >>> nearest("paired-boot", ["paired-t", "paired-bootstrap"])
+    'paired-bootstrap'
+    >>> nearest("bootstrap", ["paired-bootstrap", "exact-bootstrap"])
     'paired-bootstrap'
     """
     spelled = {_bare(one): one for one in known if one != word}
@@ -85,7 +88,8 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     begun = [one for one in spelled if one.startswith(bare)]
     if len(begun) == 1 and len(bare) >= _LONG_ENOUGH:
         return spelled[begun[0]]
-    close = difflib.get_close_matches(bare, spelled, n=1, cutoff=cutoff)
+    part_of = [one for one in spelled if bare in one.split("-")]
+    close = part_of if len(bare) >= _LONG_ENOUGH and part_of else difflib.get_close_matches(bare, spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.errors import Problem
-from pipeline.options import OTHER_WORDS, meant, suggest
+from pipeline.options import OTHER_WORDS, meant, nearest, suggest
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
 
 __all__ = ["complain", "keys_at"]
@@ -115,7 +115,7 @@ def _unknown_key(path: KeyPath, location: KeyPath, document: Document, model: ty
     key, parent = str(path[-1]), path[:-1]
     inside = f" in {dotted(parent)}" if parent else ""
     known = sorted(keys_at(model, location[:-1]))
-    help_ = _elsewhere(key, parent, model) or suggest(key, known)
+    help_ = _elsewhere(key, parent, model) or meant(key, known) or _like_elsewhere(key, parent, model) or suggest(key, known)
     return Problem("P101", f"unknown key {key!r}{inside}", document.where(path, key=True), help_)
 
 
@@ -127,6 +127,16 @@ def _elsewhere(key: str, parent: KeyPath, model: type[BaseModel]) -> str | None:
         return f"write `{word}:` at the top level of the study, not in {dotted(parent)}" if parent and word in parts else None
     holders = [name for name, keys in parts.items() if word in keys]
     return f"write it below `{holders[0]}:`, `{holders[0]}: {{{word}: …}}`" if len(holders) == 1 else None
+
+
+def _like_elsewhere(key: str, parent: KeyPath, model: type[BaseModel]) -> str | None:
+    """Return the help for a misspelt key at the top level that one part of the study has."""
+    near = {name: nearest(key, keys_at(model, (name,)), cutoff=0.75) for name in ([] if parent else keys_at(model, ()))}
+    found = [(name, word) for name, word in near.items() if word is not None]
+    if len(found) != 1:
+        return None
+    ((name, word),) = found
+    return f"did you mean '{word}' below `{name}:`?"
 
 
 def _wrong_tag(path: KeyPath, context: Mapping[str, Any], value: Any, document: Document) -> Problem:

@@ -94,6 +94,22 @@ def test_a_key_in_the_wrong_part_of_a_study_is_sent_to_the_right_one(tmp_path: P
     }
 
 
+def test_a_misspelt_key_is_sent_to_the_part_that_has_it(tmp_path: Path) -> None:
+    found = {problem.message: problem.help for problem in problems_of(tmp_path, GOOD + "  sedee: 1\nalhpa: 0.1\nsede: 5\n")}
+    assert found["unknown key 'alhpa'"] == "did you mean 'alpha' below `resampling:`?"
+    assert found["unknown key 'sede'"] == "did you mean 'seed'?"  # where it stands comes first
+    assert found["unknown key 'sedee' in resampling"].startswith("there are: ")  # a part is not left for another
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [("bootstrap", "paired-bootstrap"), ("Randomization", "approximate-randomization"), ("sgn", "sign")],
+)
+def test_a_procedure_of_which_a_part_is_written_is_named_whole(tmp_path: Path, word: str, ours: str) -> None:
+    (problem,) = problems_of(tmp_path, GOOD + f"  procedures: [{word}]\n")
+    assert problem.help == f"did you mean '{ours}'?"
+
+
 def test_a_level_in_percent_is_told_to_be_a_share(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, GOOD + "  alpha: 5\n")
     assert (problem.message, problem.help) == (
