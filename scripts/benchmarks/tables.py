@@ -60,11 +60,12 @@ def _question(record: Record) -> str:
     return f"{record['metric']}, {record['systems']} systems, {record['procedure']}"
 
 
-_SLOWER_FORMS = {"float": ", ours in single precision", "avx2": ", ours by AVX2"}
+_FORMS = {"float": "in single precision", "avx2": "by AVX2", "vnni-512": "by VNNI", "amx": "by AMX"}
 
 
 def _form_of(record: Record) -> str:
-    return _SLOWER_FORMS.get(record.get("product_form", ""), "")
+    form = record.get("product_form")
+    return f", ours {_FORMS.get(form, form)}" if form else ""
 
 
 def render_jobs(records: Sequence[Record]) -> str:
