@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["draw_gains", "find_line", "list_points", "show_lines"]
 
 MOST_POINTS = 4000
-"""Pairs of a test set: of more, only the line is told."""
+"""The most pairs of a test set that are drawn and listed one by one; with more there is only the line."""
 LEAST_SHARE = 0.05
 """Of the squares of the gains that must be left without chance, at the lower end of its interval: of less, the true slope is not
 known, as its denominator may be nothing."""
@@ -133,7 +133,7 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def draw_gains(
     cubes: Mapping[str, xr.Dataset], lines: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]], section: str
 ) -> Iterator[Figure]:
-    """Go through the figures of each base, metric and procedure, so many test sets at a time as there are colours."""
+    """Yield the figures of each base, metric and procedure, each with no more test sets than there are colours."""
     for where in _places(points):
         named = f"{where['metric']}{name_procedure(cubes, where['procedure'])}"
         others = [
