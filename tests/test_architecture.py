@@ -114,6 +114,8 @@ ALLOWED = {
 
 ONLY_IN = {
     "zarr": {"cubes"},
+    "backports": {"store/zstandard.py"},
+    "compression": {"store/zstandard.py"},
     "dask": {"engine/dask.py"},
     "distributed": {"engine/dask.py"},
     "yaml": {"study/yaml_values.py"},

@@ -10,12 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, cast
 
-from pipeline.compiled.sizes import BLOCK, CUTS, ESTIMATES, FINER, GROUP, MOST, STATISTICS, TILE, VECTORS
-
 __all__ = [
-    "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "MOST", "STATISTICS", "TILE", "VECTORS", "Intrinsic", "byte_dot",
-    "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain", "intrinsic", "lowest_bit", "subtract_estimates",
-    "take_distances", "tile_dot", "walk_gains",
+    "Intrinsic", "byte_dot", "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain",
+    "intrinsic", "lowest_bit", "subtract_estimates", "take_distances", "tile_dot", "walk_gains",
 ]  # fmt: skip
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.cubes.declarations import Variable
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import chunk_shape
-from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
+from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
 from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
 from pipeline.store import digest
 

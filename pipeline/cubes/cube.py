@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline.cubes.arrays import create_array, create_filled, create_group, known_of_systems, path_of
 from pipeline.cubes.checked import seal
-from pipeline.cubes.declarations import INFLUENCE
+from pipeline.cubes.declarations import INFLUENCE, UNIT_EFFECTS
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import CubeLayout, cube_name
-from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, UNIT_EFFECTS, VARIABLES
+from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
 

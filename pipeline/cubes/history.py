@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.arrays import create_array, create_filled, create_group
 from pipeline.cubes.checked import seal, verify_group
-from pipeline.cubes.variables import Variable
+from pipeline.cubes.declarations import Variable
 from pipeline.errors import Problem, StoreError
 from pipeline.store.files import store_error, sync_directory
 

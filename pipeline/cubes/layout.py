@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cubes.variables import CHUNKS, Variable
+from pipeline.cubes.declarations import Variable
+from pipeline.cubes.variables import CHUNKS
 from pipeline.store.addresses import digest
 
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]

@@ -26,22 +26,7 @@ from pipeline.cubes.declarations import (
     Variable,
 )
 
-__all__ = [
-    "CHUNKS",
-    "COORDINATES",
-    "COUNTS",
-    "INTERVAL_REASONS",
-    "METHODS",
-    "P_LABELS",
-    "P_REASONS",
-    "STATISTICS",
-    "SUMS",
-    "TABLE",
-    "TOOL_REASONS",
-    "UNIT_EFFECTS",
-    "VARIABLES",
-    "Variable",
-]
+__all__ = ["CHUNKS", "COORDINATES", "COUNTS", "STATISTICS", "SUMS", "TABLE", "VARIABLES"]
 
 CHUNKS: Mapping[str, int] = {
     "metric": 1,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -20,10 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from pipeline.store.zstandard import zstd
 
 __all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup"]
 

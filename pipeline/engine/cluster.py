@@ -19,7 +19,7 @@ from pipeline.engine.jobs import Jobs, refuse_odd_path
 from pipeline.engine.placement import offer_of_machine
 from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 
 __all__ = ["CONFIG", "Kind", "close_all", "cluster_config", "end_workers", "fewest_workers", "find_class", "make_cluster"]
 

@@ -31,7 +31,7 @@ from pipeline.store.lease import Lease, hold_lease
 from pipeline.store.ledger import Ledger, last_fence
 from pipeline.store.runs import RunDirectory
 
-__all__ = ["Ending", "OpenExecutor", "Progress", "coordinate"]
+__all__ = ["OpenExecutor", "Progress", "coordinate"]
 
 WORKER_LOST_LIMIT = 5
 """A task whose worker died so often is quarantined: it may be what kills them."""

@@ -32,7 +32,7 @@ from pipeline.engine.placement import lacking, unplaceable, unrunnable
 from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, Receipt, Task
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 from pipeline.tasks.run import run_task
 
 __all__ = ["DaskExecutor", "open_executor", "preview_start"]

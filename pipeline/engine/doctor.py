@@ -17,7 +17,7 @@ from pipeline.engine.placement import offer_of_machine
 from pipeline.errors import PipelineError
 from pipeline.record.versions import PACKAGES
 from pipeline.store.files import scratch_directory, temporary_name, write_bytes
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 
 __all__ = ["Finding", "examine_cluster", "examine_machine"]
 

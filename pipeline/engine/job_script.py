@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.engine.batch import batch_options
 from pipeline.engine.cluster import fewest_workers, find_class
 from pipeline.store.files import scratch_directory
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 
 __all__ = ["describe_start"]
 

@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.engine.coordinator import Ending, OpenExecutor, Progress, coordinate
+from pipeline.engine.coordinator import OpenExecutor, Progress, coordinate
+from pipeline.engine.ending import Ending
 from pipeline.engine.executor import Executor
 from pipeline.engine.restore import restore_frames, write_origin
 from pipeline.engine.serial import SerialExecutor
@@ -30,7 +31,8 @@ from pipeline.store.lease import read_holder, refuse_if_held
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
 from pipeline.store.seals import read_sealed, write_sealed
-from pipeline.study.load import ClusterProfile, LoadedStudy, load_profile
+from pipeline.study.load import LoadedStudy, load_profile
+from pipeline.study.profile import ClusterProfile
 from pipeline.survey.survey import survey_loaded
 
 __all__ = [

@@ -13,7 +13,7 @@ from pipeline.engine.jobs import Jobs
 from pipeline.engine.signals import StopAsked
 from pipeline.engine.state import now as time_of_day
 from pipeline.errors import ClusterError, PipelineError
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 
 __all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file", "unanswered"]
 

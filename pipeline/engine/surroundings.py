@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.engine.certificates import make_certificate
 from pipeline.engine.cluster import Kind, find_class
 from pipeline.store.files import scratch_directory, temporary_name
-from pipeline.study.load import ClusterProfile
+from pipeline.study.profile import ClusterProfile
 
 __all__ = ["Surroundings", "surround"]
 

@@ -25,7 +25,9 @@ from pipeline.items.item_table import ItemTable
 from pipeline.items.outputs import OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM
-from pipeline.study.schema import DatasetSpec, ItemChoice, Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import ItemChoice, TestSet
+from pipeline.study.training_schema import DatasetSpec
 
 __all__ = ["AlignmentRow", "alignment_table", "survey_test_set"]
 

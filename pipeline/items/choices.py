@@ -12,7 +12,7 @@ from pipeline.items.documents import Grouping, Sources, documents_are_told, read
 from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.marks import dotted
-from pipeline.study.schema import ItemChoice
+from pipeline.study.sets import ItemChoice
 
 __all__ = ["ChosenUnit", "choose_by_groups", "choose_unit", "item_positions", "select_items"]
 

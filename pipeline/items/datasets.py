@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import PluginError
 from pipeline.interfaces import Items, TrainingItems
-from pipeline.study.schema import DatasetSpec
+from pipeline.study.training_schema import DatasetSpec
 
 __all__ = ["DATASETS", "dataset_digest", "gold_items", "load_dataset"]
 

@@ -16,7 +16,7 @@ from pipeline.items.readers._tables import find_delimiter, is_number, refuse
 from pipeline.items.readers._typed_tables import read_typed
 from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
-from pipeline.study.schema import TestSet
+from pipeline.study.sets import TestSet
 
 __all__ = ["Grouping", "Sources", "documents_are_told", "groups_like_systems", "make_frame", "read_documents", "read_group"]
 

@@ -15,7 +15,8 @@ from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
 from pipeline.items.frame import Frame, align_items, digest_items
 from pipeline.items.readers import load_reader
 from pipeline.store.addresses import digest
-from pipeline.study.schema import DatasetSpec, TestSet
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import DatasetSpec
 
 __all__ = [
     "choose_items",

@@ -21,7 +21,8 @@ from pipeline.items.gold import reader_options, whole_gold_once
 from pipeline.items.readers import load_reader
 from pipeline.items.readers.registry import fits_outputs
 from pipeline.study.grouping import group_columns
-from pipeline.study.schema import FormatSpec, Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import FormatSpec, TestSet
 
 __all__ = ["OutputFiles", "ReadOutputs", "load_output", "read_table_once"]
 

@@ -18,7 +18,8 @@ from pipeline.items.readers._typed_tables import begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
-from pipeline.study.schema import FormatSpec, Study, TestSet
+from pipeline.study.schema import Study
+from pipeline.study.sets import FormatSpec, TestSet
 
 __all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 

@@ -21,7 +21,8 @@ from pipeline.items.datasets import dataset_digest, load_dataset
 from pipeline.items.frame import digest_items
 from pipeline.items.readers.registry import load_reader
 from pipeline.options import suggest
-from pipeline.study.schema import DataFiles, DatasetSpec, FormatSpec, TestSet
+from pipeline.study.sets import FormatSpec, TestSet
+from pipeline.study.training_schema import DataFiles, DatasetSpec
 
 __all__ = [
     "count_instances",

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import ESTIMATES, STATISTICS, estimate_added, estimate_plain
+from pipeline.compiled.loops import estimate_added, estimate_plain
+from pipeline.compiled.sizes import ESTIMATES, STATISTICS
 
 __all__ = ["LARGEST_ADDED", "LEAST_ADDED", "RELATIVE_ERROR", "estimate"]
 

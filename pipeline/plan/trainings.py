@@ -7,8 +7,9 @@ from typing import Any
 
 from pipeline.plan.task import Task, TrainSpec
 from pipeline.store.addresses import digest
-from pipeline.study.schema import DatasetSpec, Study, TestSet
-from pipeline.study.training_schema import CrossValidation, ModelSpec, QuotaSample, Resample
+from pipeline.study.schema import Study
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import CrossValidation, DatasetSpec, ModelSpec, QuotaSample, Resample
 
 __all__ = ["is_predicted", "make_trainings", "name_system", "predicted_test_sets"]
 

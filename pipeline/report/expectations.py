@@ -12,7 +12,8 @@ from typing import Any
 from pipeline.interfaces import Check, Column, Finding, Section, Table
 from pipeline.report.layout.files import Files
 from pipeline.report.selection import Selected, select_numbers
-from pipeline.study.schema import Expectation, Study
+from pipeline.study.expectations import Expectation
+from pipeline.study.schema import Study
 
 __all__ = ["ANALYSIS", "digest_of", "judge_expectations", "list_turned"]
 

@@ -17,7 +17,7 @@ from pipeline.report.presets import preset_methods
 from pipeline.report.rows import FamilyKey
 from pipeline.report.trust.units import count_units
 
-__all__ = ["Method", "describe_methods", "methods_paragraph"]
+__all__ = ["describe_methods", "methods_paragraph"]
 
 
 def describe_methods(report: Report) -> list[Method]:

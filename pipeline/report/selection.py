@@ -12,8 +12,7 @@ from typing import Any
 
 from pipeline.options import suggest
 from pipeline.report.layout.files import Files
-from pipeline.study.expectations import COMPARISON
-from pipeline.study.schema import Expectation
+from pipeline.study.expectations import COMPARISON, Expectation
 
 __all__ = ["Selected", "select_numbers"]
 

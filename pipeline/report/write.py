@@ -17,7 +17,7 @@ from pipeline.report.layout.views import view_all
 from pipeline.store.files import replacing, sweep_temporaries
 from pipeline.store.seals import read_list, write_list
 
-__all__ = ["ReportInput", "render_report", "write_report"]
+__all__ = ["render_report", "write_report"]
 
 
 def render_report(given: ReportInput, report: Report) -> Files:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.compare import LANES, Tally, Thresholds, compare_values
+from pipeline.resampling.compare import Tally, Thresholds, compare_values
+from pipeline.resampling.measures import LANES
 
 __all__ = ["Packed", "chunk_pairs", "compare_gains", "compare_scores", "fill_sums", "gather_sums", "pack_thresholds"]
 

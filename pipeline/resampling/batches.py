@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.resampling.byte_columns import ByteContraction
-from pipeline.resampling.byte_product import blocks_of, choose_form, zero_counts
+from pipeline.resampling.byte_product import MOST_DRAWS, blocks_of, choose_form, zero_counts
 from pipeline.resampling.columns import StatisticColumns
 from pipeline.resampling.contract import Product
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
@@ -16,7 +16,6 @@ from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["ByteBatches", "FloatBatches", "make_batches"]
 
-_MOST_DRAWS = 2**24  # of which sums of digits stay below 2^31
 _MOST_PER_UNIT = 32  # draws a unit on average, above which counts would too often be above 255
 
 
@@ -70,7 +69,7 @@ class ByteBatches:
 
 def make_batches(draws: Draws | StratifiedDraws, columns: StatisticColumns, *, work: int) -> FloatBatches | ByteBatches:
     """Choose the way of drawing and multiplying; no number depends on it."""
-    few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, _MOST_DRAWS)
+    few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, MOST_DRAWS)
     may = isinstance(draws, Draws) and few
     form = choose_form(work) if may else None
     if form is None or not isinstance(draws, Draws):

@@ -32,9 +32,8 @@ from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.tile_product import lay_tiles
 
 __all__ = [
-    "FORMS",
     "LANES",
-    "VECTORS",
+    "MOST_DRAWS",
     "ByteColumns",
     "blocks_of",
     "forms",
@@ -48,6 +47,9 @@ __all__ = [
 
 LANES = 16
 """Replicates side by side in a block."""
+
+MOST_DRAWS = 2**24
+"""Draws of a replicate up to which sums of digits stay below 2³¹: nothing is multiplied in bytes where there are more."""
 
 _TILES = "amx"  # the form for which columns lie in tiles
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import lowest_bit
+from pipeline.compiled.sizes import GROUP
 from pipeline.resampling.gain_counts import (
     DOUBTS,
-    GROUP,
     NO_LIMIT,
     ROOM,
     TILE,
@@ -27,9 +27,8 @@ from pipeline.resampling.gain_counts import (
     parts_of,
     sum_and_bin,
 )
-from pipeline.resampling.measures import LANES
 
-__all__ = ["LANES", "Crossed", "Tally", "Thresholds", "compare_crossed", "compare_values", "fold_lanes"]
+__all__ = ["Crossed", "Tally", "Thresholds", "compare_crossed", "compare_values", "fold_lanes"]
 
 _MANY = 64  # doubtful replicates of a tile; if there are more, all of it is compared one by one
 

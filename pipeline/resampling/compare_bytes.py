@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import BLOCK, CUTS, MOST, count_below, take_distances
+from pipeline.compiled.loops import count_below, take_distances
+from pipeline.compiled.sizes import BLOCK, CUTS, MOST
 from pipeline.resampling.compare import Tally, Thresholds
 from pipeline.resampling.compare_integers import GainTables, add_gains, add_sides
 from pipeline.resampling.gain_counts import place_of

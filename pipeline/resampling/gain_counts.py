@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import FINER, GROUP, count_bins, walk_gains
+from pipeline.compiled.loops import count_bins, walk_gains
+from pipeline.compiled.sizes import FINER, GROUP
 from pipeline.resampling.measures import BINS, LANES
 
 __all__ = [
     "DOUBTS",
-    "GROUP",
     "LAST",
     "MIDDLE",
     "NO_LIMIT",

@@ -15,13 +15,13 @@ import numpy as np
 
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
-from pipeline.resampling.compare import LANES, Tally, compare_values
+from pipeline.resampling.compare import Tally, compare_values
 from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
 from pipeline.resampling.compare_integers import GainTables
 from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
 from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.measures import PAIRS_AT_ONCE, Measure, Observed, PairCounts
+from pipeline.resampling.measures import LANES, PAIRS_AT_ONCE, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
 from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swapped_pairs import SwappedPairs

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.byte_product import blocks_of, choose_form, zero_counts
+from pipeline.resampling.byte_product import MOST_DRAWS, blocks_of, choose_form, zero_counts
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import TOLERANCE, score_observed
@@ -99,7 +99,8 @@ def studentise(
     order = np.arange(len(pairs)) if chosen is None else chosen
     batch = max(_SHORTEST_BATCH, min(_BATCH, memory_bytes // (48 * units)))
     several = max(memory_bytes // (2 * (9 * replicates + 48 * units + 48 * batch)), 1)
-    form, by_ratio = choose_form(replicates * units * len(order)) if isinstance(draws, Draws) else None, measure.form == "ratio"
+    may, by_ratio = isinstance(draws, Draws) and units <= MOST_DRAWS, measure.form == "ratio"
+    form = choose_form(replicates * units * len(order)) if may else None
     if not by_ratio and form not in _FORMS_OF_DIGITS:
         form = None
     plans = ratio_plans(measure, strata, form, order) if by_ratio else influence_plans(measure, scores, replicates, form)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import ESTIMATES, lowest_bit, subtract_estimates
+from pipeline.compiled.loops import lowest_bit, subtract_estimates
+from pipeline.compiled.sizes import ESTIMATES
 from pipeline.resampling.assemble import Packed, chunk_pairs, compare_gains, compare_scores, fill_sums, gather_sums, pack_thresholds
 from pipeline.resampling.columns import Sums
 from pipeline.resampling.compare import Tally

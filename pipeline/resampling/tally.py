@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.compare import LANES, fold_lanes
+from pipeline.resampling.compare import fold_lanes
 from pipeline.resampling.comparison_rules import Plan
-from pipeline.resampling.measures import BINS, COUNTS, SUMS, Measure, Observed, PairCounts
+from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, Measure, Observed, PairCounts
 
 __all__ = ["close_cell", "count_in_tiles", "empty_counts", "empty_lanes"]
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import TILE, VECTORS, tile_dot
+from pipeline.compiled.loops import tile_dot
+from pipeline.compiled.sizes import TILE, VECTORS
 from pipeline.compiled.tile_permission import may_use_tiles
 
 __all__ = ["lay_tiles", "multiply_tiles"]

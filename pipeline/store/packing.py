@@ -8,7 +8,6 @@ differ but little, as counts do. Level 1: higher ones gain a percent for a third
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from pipeline.store.zstandard import zstd
 
 __all__ = ["PackedRows", "pack_rows", "unpack_rows"]
 

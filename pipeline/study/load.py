@@ -20,22 +20,14 @@ from pipeline.errors import Problem, StudyError
 from pipeline.inputs import read_input, size_text
 from pipeline.options import suggest
 from pipeline.study.complaints import complain
+from pipeline.study.frozen import Frozen
 from pipeline.study.marks import Document, KeyPath
 from pipeline.study.presets import set_preset
 from pipeline.study.profile import LOCAL, ClusterProfile
-from pipeline.study.schema import Frozen, Study
+from pipeline.study.schema import Study
 from pipeline.study.yaml_values import MOST_BYTES, parse_yaml
 
-__all__ = [
-    "ClusterProfile",
-    "LoadedStudy",
-    "load_profile",
-    "load_study",
-    "locate_profile",
-    "override_study",
-    "resolve",
-    "study_from_value",
-]
+__all__ = ["LoadedStudy", "load_profile", "load_study", "locate_profile", "override_study", "resolve", "study_from_value"]
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from pipeline.study.schema import Frozen
+from pipeline.study.frozen import Frozen
 
 __all__ = ["LOCAL", "ClusterProfile"]
 

@@ -27,29 +27,11 @@ from pipeline.study.expectations import Expectation
 from pipeline.study.frozen import Frozen, name_alone
 from pipeline.study.grouping import with_asked_columns
 from pipeline.study.presets import PresetName, list_deviations
-from pipeline.study.resampling import IntervalName, Resampling, TestSizes
-from pipeline.study.sets import FormatSpec, ItemChoice, TestSet
-from pipeline.study.training_schema import DataFiles, DatasetSpec, ModelSpec, Training
+from pipeline.study.resampling import Resampling
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import Training
 
-__all__ = [
-    "AnalysisSpec",
-    "DataFiles",
-    "DatasetSpec",
-    "Expectation",
-    "FormatSpec",
-    "Frozen",
-    "IntervalName",
-    "ItemChoice",
-    "MetricSpec",
-    "ModelSpec",
-    "Report",
-    "Resampling",
-    "Study",
-    "Systems",
-    "TestSet",
-    "TestSizes",
-    "Training",
-]
+__all__ = ["AnalysisSpec", "MetricSpec", "Report", "Study", "Systems"]
 
 SCHEMA_VERSION = 1
 

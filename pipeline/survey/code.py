@@ -13,7 +13,9 @@ from pipeline.items.recognise import AUTO
 from pipeline.metrics.registry import is_own
 from pipeline.plugins import describe_plugin, in_tree, list_plugins
 from pipeline.study.load import load_profile
-from pipeline.study.schema import DataFiles, FormatSpec, Study
+from pipeline.study.schema import Study
+from pipeline.study.sets import FormatSpec
+from pipeline.study.training_schema import DataFiles
 from pipeline.trainers.named_code import list_named_code
 
 __all__ = ["Code", "is_foreign", "list_code", "list_formats", "metric_kind"]

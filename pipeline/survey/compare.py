@@ -14,7 +14,7 @@ from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, recognise_file, refuse_json
 from pipeline.metrics._columns import output_column
 from pipeline.metrics.registry import is_metric, refuse_unknown_metric
-from pipeline.study.schema import FormatSpec
+from pipeline.study.sets import FormatSpec
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
 

@@ -23,7 +23,9 @@ from pipeline.store.runs import Store
 from pipeline.study.load import LoadedStudy
 from pipeline.study.locate import locating, placed
 from pipeline.study.marks import dotted
-from pipeline.study.schema import DatasetSpec, MetricSpec, Study, TestSet
+from pipeline.study.schema import MetricSpec, Study
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import DatasetSpec
 from pipeline.survey.checks import (
     check_gold,
     refuse_baseline,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipeline.metrics.registry import is_own
-from pipeline.study.schema import MetricSpec, ModelSpec, Study
+from pipeline.study.schema import MetricSpec, Study
+from pipeline.study.training_schema import ModelSpec
 from pipeline.survey.code import is_foreign, list_formats, metric_kind
 from pipeline.trainers.named_code import list_named_code
 

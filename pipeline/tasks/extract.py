@@ -20,7 +20,7 @@ from pipeline.store.addresses import canonical_json
 from pipeline.store.array_files import read_arrays, write_arrays
 from pipeline.store.bundle import read_bundle
 from pipeline.store.runs import STORE_NAME, Store
-from pipeline.study.schema import TestSet
+from pipeline.study.sets import TestSet
 from pipeline.tasks.predicted import read_member
 
 __all__ = ["extract", "load_statistics"]

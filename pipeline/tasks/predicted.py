@@ -17,7 +17,7 @@ from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import items_to_predict, output_columns
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import scratch_directory
-from pipeline.study.schema import TestSet
+from pipeline.study.sets import TestSet
 
 __all__ = ["Predicted", "load_predicted", "pack_member", "read_member", "refuse_diverged"]
 

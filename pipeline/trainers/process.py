@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.foreign_code import refuse_foreign_code
-from pipeline.trainers._outcome import DISK_IS_FULL, CommandFailed, judge, kept_log, size
+from pipeline.trainers._outcome import DISK_IS_FULL, judge, kept_log, size
 
-__all__ = ["CommandFailed", "Finished", "Limits", "kept_log", "run_command"]
+__all__ = ["Finished", "Limits", "run_command"]
 
 _SHARE_OF_FREE = 0.9
 _UNITS = {

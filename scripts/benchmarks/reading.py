@@ -98,7 +98,8 @@ def _read_letters(folder: Path) -> None:
     from pipeline.items.frame import align_items
     from pipeline.items.outputs import load_output
     from pipeline.metrics import load_metric
-    from pipeline.study.schema import Systems, TestSet
+    from pipeline.study.schema import Systems
+    from pipeline.study.sets import TestSet
 
     columns = {"item": "question_id", "label": "answer", "source": "source"}
     known = {"format": {"name": "labels", "layout": "letters"}, "gold": "items.tsv", "outputs": "letters.tsv", "columns": columns}

@@ -209,7 +209,8 @@ def main(arguments: Sequence[str]) -> int:
     """Train in a plain loop."""
     from pipeline.items.readers.registry import load_reader
     from pipeline.items.training import items_to_predict, read_training_items, training_digest
-    from pipeline.study.schema import DataFiles, TestSet
+    from pipeline.study.sets import TestSet
+    from pipeline.study.training_schema import DataFiles
     from pipeline.trainers.registry import load_trainer
     from pipeline.trainers.sampling import Rule, TrainingSet, draw_sample, training_seed
 

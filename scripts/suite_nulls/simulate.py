@@ -24,7 +24,8 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import COUNTS, Measure
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 __all__ = ["LEVEL", "RULES", "SCENARIOS", "SIZES", "Scenario", "simulate"]
 

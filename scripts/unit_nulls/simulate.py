@@ -21,7 +21,8 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.measures import Measure
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 __all__ = ["FEW", "LEVEL", "MANY", "REPOSITORIES", "Scenario", "simulate"]
 

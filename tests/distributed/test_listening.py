@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from pipeline.engine.dask import open_executor
-from pipeline.study.load import LOCAL
+from pipeline.study.profile import LOCAL
 
 
 def listening(pids: set[int]) -> set[str]:

@@ -12,7 +12,7 @@ from pipeline.inference.intervals import INTERVAL_REASONS
 from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
 from pipeline.inference.proportions import PROPORTIONS
 from pipeline.report.pairs.cube_facts import MISSING_TAILS
-from pipeline.study.schema import IntervalName
+from pipeline.study.resampling import IntervalName
 from pipeline.tasks.collect.kept_scores import SIMULTANEOUS
 
 

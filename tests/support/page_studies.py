@@ -27,7 +27,8 @@ from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_formats
 from pipeline.metrics.registry import load_metric, pin_options
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Study, Systems, TestSet
+from pipeline.study.schema import Study, Systems
+from pipeline.study.sets import TestSet
 
 FILE = re.compile(r"^`([\w./{}-]+\.\w+)`[^\n]*\n\n?```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.metrics.bleu import Bleu
 from pipeline.resampling.draws import draw_units
-from pipeline.resampling.resample import Measure
+from pipeline.resampling.measures import Measure
 
 
 def ratio(sums):

@@ -16,7 +16,8 @@ from pipeline.items.align import survey_test_set
 from pipeline.items.frame import Survey, digest_items
 from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 
 def put(path: Path, value: Any, indent: int | None = 1) -> Path:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.resampling.compare import LANES, Tally, Thresholds
-from pipeline.resampling.measures import BINS
+from pipeline.resampling.compare import Tally, Thresholds
+from pipeline.resampling.measures import BINS, LANES
 
 __all__ = ["empty_tally", "thresholds"]
 

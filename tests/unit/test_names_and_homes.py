@@ -1,8 +1,9 @@
-"""Procedures, presets and analyses have one home each: their names stand in no other code of the package."""
+"""Everything has one home: no other code names procedures, presets and analyses, and names are imported from where they are."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -58,3 +59,34 @@ def test_no_module_names_an_analysis_of_another_home() -> None:
     for name in names:
         home = name.replace("-", "_")
         assert named_elsewhere({name}, f"analyses/{home}", f"analyses/{home}.py", "presets") == {}
+
+
+PASSED_ON = {"report/values.py", "survey/compare_arguments.py", "planning/answers.py"}
+"""Modules that also list a name of a folder that those who ask them may not import, or that has words for them beside its own."""
+
+
+def made_by(tree: ast.Module) -> Iterator[str]:
+    """Go through the names that a module makes and does not import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def list_names(node: ast.AST) -> set[str]:
+    """Return the text of `__all__`."""
+    return {name.value for name in ast.walk(node) if isinstance(name, ast.Constant) and isinstance(name.value, str)}
+
+
+def test_a_module_lists_only_names_that_it_makes_itself() -> None:
+    """A name of two modules has two homes. The type checker refuses imports of names that a module does not list."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).as_posix()
+        lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+        imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        others = {name for one in lists for name in list_names(one)} & imported - set(made_by(tree))
+        if others and path.name != "__init__.py" and name not in PASSED_ON:
+            found[name] = sorted(others)
+    assert found == {}

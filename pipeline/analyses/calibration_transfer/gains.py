@@ -22,7 +22,7 @@ from pipeline.analyses.presentation import in_parts, name_procedure, say_interva
 from pipeline.analyses.system_bootstrap import system_interval
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import INK, PALETTE
+from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
 from pipeline.interfaces.wording import shorten
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_gains", "find_line", "list_points", "show_lines"]
 
-MOST_POINTS = 4000
-"""The most pairs of a test set that are drawn and listed one by one; with more there is only the line."""
 LEAST_SHARE = 0.05
 """Of the squares of the gains that must be left without chance, at the lower end of its interval: of less, the true slope is not
 known, as its denominator may be nothing."""

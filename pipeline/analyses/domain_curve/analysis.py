@@ -34,6 +34,7 @@ from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
 from pipeline.inference.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.options import read_options
 from pipeline.resampling.influence import leave_one_out
 
@@ -46,7 +47,6 @@ LEVEL = 0.95
 FEWEST_UNITS = 100
 """Below, scores other than right and wrong have no interval and no test: of 15 Gaussian units a test at .05 rejected 12 to 18 % of
 true nulls, of 50 exponential ones up to 21 % (six systems, 4 and 14 test sets, 1500 trials each)."""
-MOST_POINTS = 4000  # pairs of a test set that are listed and drawn one by one
 
 NOTES = (
     "Typical se: the geometric mean of the standard errors of the pairs that vary on all the test sets. Its interval is for other "

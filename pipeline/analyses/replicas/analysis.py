@@ -35,7 +35,7 @@ from pipeline.resampling.replicas.score_deviation import spread_scores
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["DEFAULT_NULLS", "ReplicaAnalysis", "ReplicaOptions"]
+__all__ = ["ReplicaAnalysis"]
 
 NOTES = {
     "model": (

@@ -25,6 +25,7 @@ from pipeline.analyses.system_bootstrap import SystemBootstrap
 from pipeline.analyses.units import count_shared
 from pipeline.inference.pairwise_accuracy import gaussian_p, permute_measures
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.options import meant, read_options
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["Sensitivity"]
-
-MOST_POINTS = 4000
 
 NOTES = (
     "Compared are the pairs that differ by every measure. p is two-sided and not adjusted, by the convention of the procedure's "

@@ -22,7 +22,7 @@ from pipeline.options import read_options
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SizeCurve", "SizeCurveOptions"]
+__all__ = ["SizeCurve"]
 
 PREFIXES = (
     "Test sizes are prefixes, the first n units, as in the paper: they confound size with the order of the units.",

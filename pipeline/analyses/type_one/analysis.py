@@ -33,7 +33,7 @@ from pipeline.resampling.strata import StratifiedDraws, stratified_key
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["TypeOne", "TypeOneOptions"]
+__all__ = ["TypeOne"]
 
 NOTES = (
     "Null data sets are the study's own: of each unit the outputs of the two systems in an order drawn at random. They do not "

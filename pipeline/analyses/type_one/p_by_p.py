@@ -17,7 +17,7 @@ from pipeline.analyses.presentation import select
 from pipeline.analyses.type_one.as_is import read_p
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import INK, PALETTE
+from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,7 +26,6 @@ __all__ = ["draw_p_by_p", "list_p_by_p", "show_p_by_p"]
 
 FEWEST = 6
 """Pairs: of fewer a scatter shows nothing that their table does not."""
-MOST_POINTS = 4000
 LEAST = 1e-6
 """Smaller p than this are in the file and not in the figure."""
 VERDICTS = "as in verdicts"

@@ -26,7 +26,7 @@ from pipeline.resampling.exact.pairs import EXACT, PairChances, compare_pairs
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["FEW_DISCORDANT", "exact_tests", "mark_model_tails", "sign_flips_of_few"]
+__all__ = ["exact_tests", "mark_model_tails", "sign_flips_of_few"]
 
 PARTS = ("bootstrap", "sign-flip")
 """What is computed together: the exact law of the bootstrap, and that of random swaps."""

@@ -10,7 +10,7 @@ from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Reader
 from pipeline.options import check_options
 from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins
-from pipeline.study.schema import FormatSpec
+from pipeline.study.sets import FormatSpec
 
 __all__ = ["fits_outputs", "import_reader", "known_endings", "load_reader"]
 

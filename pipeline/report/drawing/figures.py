@@ -15,7 +15,7 @@ from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation,
 from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Figure, Finding, Mark
 from pipeline.interfaces.charts import Chart, Panels
-from pipeline.interfaces.figures import GRID, INK, PALETTE
+from pipeline.interfaces.figures import GRID, INK, MOST_POINTS, PALETTE
 from pipeline.report.document import Report
 from pipeline.report.drawing.charts.draw import draw_chart, draw_panels
 from pipeline.report.drawing.standings.figures import draw_models, draw_systems
@@ -29,7 +29,6 @@ __all__ = ["draw_all", "draw_finding"]
 
 FEWEST_POINTS = 6
 """Pairs: a scatter of fewer shows nothing that their table does not."""
-MOST_POINTS = 4000
 POINTS_IN_ALL = 20_000
 SURE = 0.0005
 COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "other": GRID, "all": INK}

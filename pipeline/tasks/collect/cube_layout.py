@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.cubes.declarations import UNIT_EFFECTS
 from pipeline.cubes.layout import CubeLayout, MetricInfo
-from pipeline.cubes.variables import UNIT_EFFECTS
 from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.units import effective_units

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.declarations import TOOL_REASONS
 from pipeline.cubes.layout import CubeLayout
-from pipeline.cubes.variables import TOOL_REASONS
 from pipeline.inference.p_values import counted_p
 from pipeline.interfaces import PresetData, PresetNumbers, PresetRule
 from pipeline.metrics.registry import load_metric

@@ -10,7 +10,7 @@ from support.studies import run_cli
 
 from pipeline.cli import cli
 from pipeline.cli.misuse import IN_A_STUDY
-from pipeline.study.schema import Resampling
+from pipeline.study.resampling import Resampling
 
 SEE = "`pipeline {} --help` shows its arguments and options"
 

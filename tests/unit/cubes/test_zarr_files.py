@@ -11,8 +11,9 @@ import zarr
 from zarr.codecs import ZstdCodec
 
 from pipeline.cubes.arrays import create_array
+from pipeline.cubes.declarations import Variable
 from pipeline.cubes.layout import chunk_shape
-from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
+from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
 from pipeline.cubes.zarr_files import FilesInFolder, FilesInMemory, ZarrGroup
 
 TEXT = Variable("text", ("system",), "str", "", "1", "words")

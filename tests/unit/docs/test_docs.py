@@ -17,7 +17,8 @@ from support.studies import run_cli
 
 import pipeline
 from pipeline.cli import cli, gate
-from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES, Variable
+from pipeline.cubes.declarations import Variable
+from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
 from pipeline.error_codes import CODES
 from pipeline.error_help import EXIT_CODES, FAMILIES, OWN_HELP, format_page
 from pipeline.items.readers.registry import load_reader

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from support.studies import ledger, text_study, times_done
 
-from pipeline.engine.coordinator import Ending, coordinate
+from pipeline.engine.coordinator import coordinate
+from pipeline.engine.ending import Ending
 from pipeline.engine.events import EVENTS, events_schema
 from pipeline.engine.executor import Outcome
 from pipeline.engine.launch import Launch, prepare

@@ -17,7 +17,8 @@ from support.studies import run_cli
 
 from pipeline.engine import doctor
 from pipeline.engine.doctor import Finding, examine_cluster, examine_machine, file_system_of
-from pipeline.study.load import LOCAL, load_profile
+from pipeline.study.load import load_profile
+from pipeline.study.profile import LOCAL
 
 
 def by_topic(findings: Iterator[Finding]) -> dict[str, Finding]:

@@ -14,7 +14,8 @@ from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 
 def all_pairs(systems):

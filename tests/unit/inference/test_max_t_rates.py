@@ -17,7 +17,8 @@ from pipeline.inference.ranks import rank_intervals, separate
 from pipeline.inference.units import effective_units
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 from pipeline.resampling.strata import StratifiedDraws
 
 SYSTEMS, REPLICATES, ALPHA = 6, 199, 0.05  # p is k/200: .05 is met exactly

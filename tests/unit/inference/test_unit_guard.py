@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pipeline.inference.few_units import expected_rejection
-from pipeline.inference.unit_guard import (
-    FEW_EFFECTIVE,
-    WARNINGS,
-    correct_few_units,
-    expected_stratified_rejection,
-    guard_units,
-    warning_words,
-)
+from pipeline.inference.few_units import FEW_EFFECTIVE, expected_rejection
+from pipeline.inference.unit_guard import WARNINGS, correct_few_units, expected_stratified_rejection, guard_units, warning_words
 
 
 @pytest.mark.parametrize("units", [2, 5, 12, 50])

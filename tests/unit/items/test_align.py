@@ -15,7 +15,9 @@ from pipeline.items.frame import Output, align_items, digest_items
 from pipeline.items.gold import load_gold
 from pipeline.items.misalignment import locate_missing_line
 from pipeline.items.outputs import load_output
-from pipeline.study.schema import DatasetSpec, Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import DatasetSpec
 
 LINES = [
     f"segment {k} says {word} and then {word[::-1]} {k * 7919 % 101}"

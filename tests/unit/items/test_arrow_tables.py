@@ -18,7 +18,9 @@ from pipeline.items.readers._arrow import is_columnar
 from pipeline.items.recognise import recognise_file
 from pipeline.metrics import load_metric
 from pipeline.study.grouping import with_asked_columns
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 pa: Any = pytest.importorskip("pyarrow", reason="Parquet and Arrow need pyarrow: pip install 'pipeline[parquet]'")
 feather: Any = importlib.import_module("pyarrow.feather")

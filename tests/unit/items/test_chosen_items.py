@@ -10,7 +10,9 @@ from pipeline.items.gold import load_gold
 from pipeline.items.outputs import load_output
 from pipeline.study.grouping import with_asked_columns
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 SEGMENTS = "item\tdomain\tdocument\n1\tcanary\td0\n2\tnews\td1\n3\tsocial\td2\n4\tnews\td1\n5\tspeech\td3\n"
 LINES = ("canary", "two", "three", "four", "five")

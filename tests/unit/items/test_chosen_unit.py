@@ -11,7 +11,9 @@ from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.study.grouping import with_asked_columns
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 N = 12
 PAIRS = tuple(k // 2 for k in range(N))

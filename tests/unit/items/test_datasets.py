@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 
 from pipeline.errors import PluginError
 from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
-from pipeline.study.schema import DatasetSpec
+from pipeline.study.training_schema import DatasetSpec
 
 
 def digits(**options) -> DatasetSpec:

@@ -13,7 +13,8 @@ from pipeline.items.discover import find_outputs
 from pipeline.items.outputs import load_output
 from pipeline.items.readers.helm import HelmReader
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 from pipeline.survey.survey import survey_study
 
 

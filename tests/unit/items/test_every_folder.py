@@ -21,7 +21,8 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
 from pipeline.study.load import load_study
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 pytestmark = pytest.mark.data
 

@@ -8,7 +8,9 @@ from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
 from pipeline.items.gold import read_gold, whole_gold_once
 from pipeline.items.outputs import load_output
-from pipeline.study.schema import DatasetSpec, Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
+from pipeline.study.training_schema import DatasetSpec
 
 PARTED = "1\tfog\t_\tX\tX\t_\t0\troot\t_\t_\n2\tsea\t_\tX\tX\t_\t1\tdep\t_\t_\n\n"
 JOINED = "1\tfogsea\t_\tX\tX\t_\t0\troot\t_\t_\n\n"

@@ -12,7 +12,9 @@ from pipeline.items.align import survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.outputs import load_output
 from pipeline.study.grouping import group_columns, with_asked_columns
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 LABELS = "id,gold,domain,north,south\ns1,n,x,n,v\ns2,v,x,v,v\ns3,n,y,n,n\ns4,v,y,n,v\n"
 

@@ -23,7 +23,8 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_file
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 from pipeline.survey.survey import survey_study
 
 MADE = Path(__file__).parents[2] / "fixtures" / "inspect"

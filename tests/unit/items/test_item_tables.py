@@ -13,7 +13,9 @@ from pipeline.items.align import survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.item_table import ItemTable
 from pipeline.study.grouping import with_asked_columns
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 ROWS = ["item,doc,domain", "q1,a,x", "q2,a,x", "q3,b,x", "q4,b,y", "q5,c,y", "q6,c,y"]
 DOC = {"document": "doc"}

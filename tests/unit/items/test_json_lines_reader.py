@@ -17,7 +17,8 @@ from pipeline.items.frame import align_items
 from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 Write = Callable[..., Path]
 

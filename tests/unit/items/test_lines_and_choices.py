@@ -10,7 +10,8 @@ from pipeline.errors import DataError, StudyError
 from pipeline.items.align import survey_test_set
 from pipeline.items.outputs import load_output
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 from pipeline.survey.survey import survey_study
 
 LINES = ("one", "two", "three", "four", "five", "six")

@@ -22,7 +22,8 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_file
 from pipeline.metrics.registry import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 MADE = Path(__file__).parents[2] / "fixtures" / "lm_eval"
 (QUIZ,) = (MADE / "anchor").glob("samples_harbour_quiz_*")

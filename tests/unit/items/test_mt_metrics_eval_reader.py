@@ -13,7 +13,8 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_file
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 METRIC = "metric-scores/en-de/Wave-refA.seg.score"
 HUMAN = "human-scores/en-de.crew.seg.score"

@@ -16,7 +16,8 @@ from pipeline.interfaces import Items
 from pipeline.items.align import survey_test_set
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 from pipeline.testing import take_items
 
 pytestmark = pytest.mark.data

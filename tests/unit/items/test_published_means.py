@@ -9,7 +9,8 @@ import pytest
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.report.alignment import format_alignment, spread_published
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 
 class Publishing:

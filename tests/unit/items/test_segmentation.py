@@ -17,7 +17,8 @@ from pipeline.items.align import survey_test_set
 from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 from pipeline.testing import take_items
 
 GOLD = ("1 Fog 2 nsubj|2 lifts 0 root|3 . 2 punct", "1 Boats 2 nsubj|2 wait 0 root", "1 Gulls 2 nsubj|2 cry 0 root|3 ! 2 punct")

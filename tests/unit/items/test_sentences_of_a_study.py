@@ -15,7 +15,9 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import group_columns, with_asked_columns
 from pipeline.study.load import study_from_value
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 N = 24
 

@@ -18,7 +18,8 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import recognise_file
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 1\nq2 0 d4 -1\nq3 0 d5 1\n"
 NORTH = "q2 Q0 d4 1 3 n\nq2 Q0 d1 2 2 n\nq1 Q0 d3 1 9.5 n\nq1 Q0 d9 2 9 n\nq1 Q0 d1 3 8 n\nq3 Q0 d5 1 1 n\n"

@@ -16,7 +16,8 @@ from pipeline.items.readers import load_reader
 from pipeline.items.readers.trn import TrnReader, read_marks
 from pipeline.items.recognise import recognise_file, take_sample
 from pipeline.metrics import load_metric
-from pipeline.study.schema import Systems, TestSet
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 GOLD = """;; a comment
 so you saw { um / uh / @ } it (ann_001)

@@ -16,7 +16,9 @@ from pipeline.items.outputs import load_output
 from pipeline.items.readers._tables import is_number
 from pipeline.metrics import load_metric
 from pipeline.study.grouping import with_asked_columns
-from pipeline.study.schema import Resampling, Systems, TestSet
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Systems
+from pipeline.study.sets import TestSet
 
 SYSTEMS, ITEMS = 12, 300
 SPEC = TestSet(format="scores", outputs="wide.csv")

@@ -11,7 +11,7 @@ from pipeline.errors import StudyError
 from pipeline.interfaces import Items, TrainingItems
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.training import count_instances, items_to_predict, number_units, read_columns
-from pipeline.study.schema import TestSet
+from pipeline.study.sets import TestSet
 
 ODD = ("plain", "", "a,b", 'quo"ted', "tab\tbed", "日本 ", "x" * 300, "id", "#", "\r")
 

@@ -18,10 +18,12 @@ from pipeline.plugins import import_function
 from pipeline.presets.registry import PRESETS
 from pipeline.presets.sacrebleu_paired import bootstrap
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
 from pipeline.resampling.replicas.nulls import null_named
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.shuffles import shuffled_share
-from pipeline.resampling.resample import Measure, observe, resample
+from pipeline.resampling.resample import resample
 
 NAMES = PRESETS.own()
 COUNTED = [(name, rule) for name in NAMES for rule in PRESETS[name].rules if rule.counts]

@@ -12,7 +12,8 @@ from scipy.special import bdtr, bdtrc
 from support import small_measures as small
 
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 REPLICATES = 200_000
 CELLS = range(13)

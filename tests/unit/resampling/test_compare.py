@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pipeline.resampling.compare import LANES, Crossed, Tally, Thresholds, compare_crossed, compare_values
+from pipeline.compiled.sizes import GROUP
+from pipeline.resampling.compare import Crossed, Tally, Thresholds, compare_crossed, compare_values
 from pipeline.resampling.compare_few import compare_few
-from pipeline.resampling.gain_counts import DOUBTS, GROUP, ROOM, TILE, parts_of, sum_and_bin
-from pipeline.resampling.measures import BINS
+from pipeline.resampling.gain_counts import DOUBTS, ROOM, TILE, parts_of, sum_and_bin
+from pipeline.resampling.measures import BINS, LANES
 
 PAIRS = np.array([[0, 1], [0, 2], [1, 2], [2, 0], [3, 1], [0, 3]])
 MIDDLE = 48.0 + 2.0**-20  # written out: a gain of δ is in the 49th bin although rounding may take a little from it

@@ -10,7 +10,8 @@ from support import small_measures as small
 
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 # To accept new bits on purpose: run with -vv, and copy what was found.
 GOLDEN = {

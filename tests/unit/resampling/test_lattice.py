@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import Measure, observe, resample
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 
 def ratio(decimals: int) -> Callable[[NDArray[Any]], NDArray[np.float64]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import small_measures as small
 
-from pipeline.resampling.resample import observe
+from pipeline.resampling.observe import observe
 
 
 @pytest.mark.parametrize("higher", [True, False])

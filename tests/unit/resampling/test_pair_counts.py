@@ -8,7 +8,8 @@ from support import small_measures as small
 
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws, draw_units
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 REPLICATES = 1237
 

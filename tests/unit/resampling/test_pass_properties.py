@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from support import small_measures as small
 
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 REPLICATES = 150
 

@@ -11,7 +11,8 @@ from support import small_measures as small
 from pipeline.resampling import resample as module
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 
 DRAWS = Draws(4242, 40, 40)
 REPLICATES = CELL + 777

@@ -15,7 +15,8 @@ from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments, score_errors
-from pipeline.resampling.resample import observe, resample
+from pipeline.resampling.observe import observe
+from pipeline.resampling.resample import resample
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 PAIR = np.array([[0, 1]])

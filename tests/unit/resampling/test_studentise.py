@@ -209,6 +209,18 @@ def test_resamples_are_drawn_once_for_all_blocks_of_pairs_if_their_counts_can_be
         np.testing.assert_array_equal(values, pieces[name])
 
 
+def test_nothing_is_multiplied_in_bytes_where_a_replicate_has_more_draws_than_their_sums_hold(monkeypatch):
+    """Sums of digits have 32 bits, and would overflow without a word."""
+    asked = []
+    monkeypatch.setattr(studentising, "choose_form", lambda work: asked.append(work))
+    measure = make_measure(zeros_and_ones(np.random.default_rng(1), 20))
+    for most, times in ((20, 1), (19, 0)):
+        asked.clear()
+        monkeypatch.setattr(studentising, "MOST_DRAWS", most)
+        assert len(assemble(Draws(3, 20, 20), measure, 5)["t"]) == len(measure.pairs)
+        assert len(asked) == times
+
+
 def test_swapped_pairs_are_mirrored():
     measure, draws = make_measure(alike_with_lengths(np.random.default_rng(4), 30)), Draws(9, 30, 30)
     one, other = assemble(draws, measure, 500), assemble(draws, make_measure(measure.statistics, pairs=measure.pairs[:, ::-1]), 500)

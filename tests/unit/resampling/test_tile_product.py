@@ -17,7 +17,8 @@ from support.llvm_assembly import assemble
 from pipeline.compiled import tile_permission
 from pipeline.compiled.tile_dot import write_tile_dot
 from pipeline.resampling import byte_product, tile_product
-from pipeline.resampling.byte_product import FORMS, forms, has_form, lay_out, multiply_bytes, pack_counts
+from pipeline.resampling.byte_kernels import FORMS
+from pipeline.resampling.byte_product import forms, has_form, lay_out, multiply_bytes, pack_counts
 from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.tile_product import lay_tiles
 

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.errors import StoreError
 from pipeline.store.array_files import map_arrays, read_arrays
-from pipeline.store.packing import zstd
+from pipeline.store.zstandard import zstd
 
 GOOD = {"name": "a", "dtype": "<f8", "shape": [1], "offset": 0, "crc32": 0}
 

@@ -11,7 +11,8 @@ from support.studies import run_cli, text_study
 from pipeline.errors import StudyError
 from pipeline.presets.registry import PRESETS
 from pipeline.study.load import LoadedStudy, load_study, study_from_value
-from pipeline.study.schema import Resampling, Study
+from pipeline.study.resampling import Resampling
+from pipeline.study.schema import Study
 
 NAMES = PRESETS.own()
 

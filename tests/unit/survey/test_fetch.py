@@ -10,7 +10,8 @@ import pytest
 from pipeline.errors import DataError, Problem, StudyError
 from pipeline.items.training import expand_files
 from pipeline.study.load import load_study, study_from_value
-from pipeline.study.schema import DataFiles, Study
+from pipeline.study.schema import Study
+from pipeline.study.training_schema import DataFiles
 from pipeline.survey.survey import survey_study
 
 TOLD = "bring the data: `./get 'my data'`"

@@ -13,7 +13,7 @@ import pytest
 from pipeline.errors import TaskError
 from pipeline.items.readers.registry import load_reader
 from pipeline.items.readers.tagged import TaggedReader
-from pipeline.study.schema import TestSet
+from pipeline.study.sets import TestSet
 from pipeline.tasks.predicted import Predicted, pack_member, read_member
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {

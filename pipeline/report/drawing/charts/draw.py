@@ -8,15 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.interfaces.charts import Area, Chart, Line, Panels, Points, Rule, Span, Words
-from pipeline.interfaces.figures import GRID, INK
+from pipeline.interfaces.figures import GRID, INK, MOST_POINTS
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
 from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
 from pipeline.report.drawing.shapes import SIZE, bar, escape_text, line, picture, width_of
 
-__all__ = ["MOST_POINTS", "draw_chart", "draw_panels"]
-
-MOST_POINTS = 4000
-"""Of one shape and colour; of more, those that lie on others are left out, since a page holds every figure."""
+__all__ = ["draw_chart", "draw_panels"]
 
 _INCH = 100.0
 _TICK = 11.0

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from support import direct_measures as small
 
-from pipeline.inference.direct.exact import FEW_DISCORDANT, exact_tests, sign_flips_of_few
+from pipeline.inference.direct.exact import exact_tests, sign_flips_of_few
 from pipeline.inference.direct.unit_tests import mcnemar
+from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 

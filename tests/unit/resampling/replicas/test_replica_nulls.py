@@ -10,11 +10,12 @@ from scipy.stats import binom
 from support import replica_nulls
 
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.measures import Measure
 from pipeline.resampling.randomize import randomize
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.nulls import NULLS, REASONS
 from pipeline.resampling.replicas.outputs import Replicas
-from pipeline.resampling.resample import Measure, resample
+from pipeline.resampling.resample import resample
 
 DRAWN = ("per-output", "r-of-2r", "segment-block", "multeval", "crossed")
 NAMES = tuple(null.name for null in NULLS if not null.computed)
