@@ -78,23 +78,6 @@ class CubeWriter:
         else:
             self._abandon(error)
 
-    def write_observed(
-        self,
-        metric: str,
-        size: str,
-        *,
-        score: ArrayLike,
-        delta: ArrayLike,
-        se: ArrayLike,
-        discordant: ArrayLike,
-        identical: ArrayLike,
-        **others: ArrayLike,
-    ) -> None:
-        """Write what holds on the test set itself: ``score`` (system,), the others (pair,), and more variables by their names."""
-        values = {"observed_score": score, "observed_delta": delta, "se": se, "discordant": discordant, "identical": identical}
-        for name, value in (values | others).items():
-            self._put(name, self.layout.positions(metric=metric, test_size=size), value)
-
     def write_columns(self, metric: str, size: str, values: Mapping[str, ArrayLike], *, first_pair: int | None = None) -> None:
         """Write variables (system,) or (pair,) by their names: of all, or of the pairs from ``first_pair``."""
         at = self.layout.positions(metric=metric, test_size=size)

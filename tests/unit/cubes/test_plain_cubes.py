@@ -50,7 +50,7 @@ def write(directory: Path, test_set: str = "news/<1>") -> None:
         cube.write_scores("bleu", "100", 10, rng.normal(size=(2, 50)), first_system=1)
         cube.write_table("bleu", "full", {"p": rng.random(2), "interval": rng.random((2, 2, 2))}, pairs=slice(1, 3))
         same = {"se": rng.random(3), "discordant": rng.integers(0, 9, 3), "identical": rng.random(3) < 0.5}
-        cube.write_observed("bleu", "full", score=rng.random(3), delta=rng.random(3), **same)
+        cube.write_columns("bleu", "full", {"observed_score": rng.random(3), "observed_delta": rng.random(3), **same})
         for first in (0, 2):
             about = {"ids": ["i", "机", ""], "units": [0, 0, 1], "statistics": ["n", "d"], "decimals": [2, 0]}
             part = rng.integers(0, 99, (2 if first == 0 else 1, 3, 2))
