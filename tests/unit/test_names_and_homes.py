@@ -16,9 +16,14 @@ PRESET_NAMES_OF_NULLS = {"multeval"}  # a preset that is called as the null of r
 
 
 @cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def strings(path: Path) -> set[str]:
     """Return what a module has as text, without docstrings and comments."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     # Functions may be called as a procedure is.
     lists = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
@@ -83,7 +88,7 @@ def test_a_module_lists_only_names_that_it_makes_itself() -> None:
     """A name of two modules has two homes. The type checker refuses imports of names that a module does not list."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree, name = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).as_posix()
+        tree, name = parse(path), path.relative_to(PACKAGE).as_posix()
         lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
         imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
         others = {name for one in lists for name in list_names(one)} & imported - set(made_by(tree))
