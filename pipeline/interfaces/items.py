@@ -164,9 +164,15 @@ class Reader(ABC):
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Return the outputs in a file by system name; ``system`` names a file that holds one system."""
 
-    @abstractmethod
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Write items as a file of this format, which `read_outputs` and `read_gold` read; a missing target is blank."""
+        """Write items as a file of this format, which `read_outputs` and `read_gold` read; a missing target is blank.
+
+        Raises
+        ------
+        ValueError
+            In formats that no training writes, such as those of scores.
+        """
+        raise ValueError("outputs of trainings are not written in this format")
 
     @staticmethod
     def recognise(sample: FileSample) -> Recognised | None:

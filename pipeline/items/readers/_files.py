@@ -6,7 +6,7 @@ What is odd about a file, such as a byte order mark, is no error: `with_warnings
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -16,7 +16,7 @@ from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers._streams import is_compressed, read_chunks
 
-__all__ = ["Lines", "read_head", "read_lines", "read_text", "with_warnings", "write_lines"]
+__all__ = ["Lines", "read_head", "read_lines", "read_text", "refuse_gold", "with_warnings", "write_lines"]
 
 LONGEST_LINE = 50_000_000
 """Characters of a line: what is longer is no text of an item."""
@@ -202,6 +202,18 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def refuse_gold(paths: Sequence[Path], why: str) -> None:
+    """Refuse files of gold beside outputs that are scores already.
+
+    Raises
+    ------
+    DataError
+        P219, where there is any.
+    """
+    if paths:
+        raise DataError.of("P219", why, where=str(paths[0]), help="leave it out of the study")
 
 
 def with_warnings(read: Callable[P, R]) -> Callable[P, R]:

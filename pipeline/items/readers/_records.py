@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, Reader
-from pipeline.items.readers._files import with_warnings
+from pipeline.items.readers._files import refuse_gold, with_warnings
 from pipeline.items.readers._json import need, number_text, refuse_shape
 from pipeline.study.grouping import DOCUMENT, ROLES
 
@@ -42,15 +42,8 @@ class ScoredFormat(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: scores are already compared with the gold."""
-        if paths:
-            raise DataError.of(
-                "P219", "scores need no gold and no references", where=str(paths[0]), help="leave it out of the study"
-            )
+        refuse_gold(paths, "scores need no gold and no references")
         return None
-
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: trainings give outputs, and this is a format of scores."""
-        raise ValueError("outputs of trainings are not written in this format")
 
     def tell_missing(self, source: str, names: Sequence[str], count: int, why: str) -> None:
         """Say which of so many items of a file have no score."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import with_warnings
+from pipeline.items.readers._files import refuse_gold, with_warnings
 from pipeline.items.readers._inspect import Log, Sample, read_log
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import digest_of, need, number_text
@@ -99,9 +99,7 @@ class InspectReader(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: scores are already compared with the gold."""
-        if paths:
-            message = "logs of Inspect hold scores, which need no gold and no references"
-            raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
+        refuse_gold(paths, "logs of Inspect hold scores, which need no gold and no references")
         return None
 
     @with_warnings
@@ -112,10 +110,6 @@ class InspectReader(Reader):
             return self._read(path, name, options.get("columns", {}))
         except RecursionError as exc:
             raise refuse_depth(str(path)) from exc
-
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nothing is trained for scores."""
-        raise ValueError("outputs of trainings are not written in this format")
 
     def _read(self, path: Path, name: str, roles: Mapping[str, str]) -> dict[str, Items]:
         asked: Mapping[str, str] = {role: key for role, key in roles.items() if role not in ROLES - {DOCUMENT}}

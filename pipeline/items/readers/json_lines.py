@@ -126,10 +126,6 @@ class JsonLinesReader(Reader):
         self._tell_unpaired(str(path))
         return given
 
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nobody trains for this format."""
-        raise ValueError("outputs of trainings are not written in this format")
-
     def _read(self, path: Path) -> list[JsonLine]:
         lines, warnings = read_json_lines(path)
         self._told.extend(warnings)

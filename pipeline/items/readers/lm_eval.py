@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import with_warnings
+from pipeline.items.readers._files import refuse_gold, with_warnings
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._json import JsonLine, need, number_text, read_json, read_json_lines
 from pipeline.items.readers._lm_eval import ASKED, Answer, digest_content, list_answers, name_rows
@@ -156,9 +156,7 @@ class LmEvalReader(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: scores are already compared with the gold."""
-        if paths:
-            message = "samples of the harness are scores, which need no gold and no references"
-            raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
+        refuse_gold(paths, "samples of the harness are scores, which need no gold and no references")
         return None
 
     @with_warnings
@@ -169,10 +167,6 @@ class LmEvalReader(Reader):
             return self._read(path, name, options.get("columns", {}))
         except RecursionError as exc:
             raise refuse_depth(str(path)) from exc
-
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nothing is trained for scores."""
-        raise ValueError("outputs of trainings are not written in this format")
 
     def _read(self, path: Path, system: str, columns: Mapping[str, str]) -> dict[str, Items]:
         source = str(path)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import read_lines, with_warnings
+from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._records import only_system
 from pipeline.items.readers._tables import NUMBER, Table, parse_table, refuse
 
@@ -92,10 +92,7 @@ class MqmReader(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: ratings need no gold."""
-        if paths:
-            raise DataError.of(
-                "P219", "ratings need no gold and no references", where=str(paths[0]), help="leave it out of the study"
-            )
+        refuse_gold(paths, "ratings need no gold and no references")
         return None
 
     @with_warnings
@@ -111,10 +108,6 @@ class MqmReader(Reader):
         table = parse_table(lines)
         self._told.extend([*lines.warnings, *table.warnings])
         return only_system(self._rate(table), system, str(path))
-
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nobody trains for this format."""
-        raise ValueError("outputs of trainings are not written in this format")
 
     def _rate(self, table: Table) -> dict[str, Items]:
         system, document, segment, rater, category, severity = (table.column(_find(role, table)) for role in _COLUMNS)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import Lines, read_lines, with_warnings
+from pipeline.items.readers._files import Lines, read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._records import only_system
 from pipeline.items.readers._tables import is_number, refuse
 
@@ -89,9 +89,7 @@ class MtMetricsEvalReader(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: scores are already compared with the references."""
-        if paths:
-            message = "scores of segments need no gold and no references"
-            raise DataError.of("P219", message, where=str(paths[0]), help="leave it out of the study")
+        refuse_gold(paths, "scores of segments need no gold and no references")
         return None
 
     @with_warnings
@@ -115,10 +113,6 @@ class MtMetricsEvalReader(Reader):
             means = {"score": published[name]} if name in published else {}
             found[name] = Items(ids, values, str(path), place, numbered=False, published=means)
         return only_system(found, system, str(path))
-
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nobody trains for this format."""
-        raise ValueError("outputs of trainings are not written in this format")
 
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)

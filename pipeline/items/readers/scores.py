@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import read_lines, with_warnings
+from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
@@ -192,10 +192,7 @@ class ScoreReader(Reader):
     @with_warnings
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
         """Return None: scores are already compared with the gold."""
-        if paths:
-            raise DataError.of(
-                "P219", "scores need no gold and no references", where=str(paths[0]), help="leave it out of the study"
-            )
+        refuse_gold(paths, "scores need no gold and no references")
         return None
 
     @with_warnings

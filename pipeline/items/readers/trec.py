@@ -114,16 +114,6 @@ class TrecReader(Reader):
             warnings=(*output.warnings, told),
         )
 
-    def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
-        """Refuse: nothing that is trained here ranks documents.
-
-        Raises
-        ------
-        ValueError
-            Always.
-        """
-        raise ValueError("outputs of trainings are not written in this format")
-
     def _read(self, path: Path) -> Lines:
         lines = read_lines(path)
         self._told.extend(lines.warnings)
