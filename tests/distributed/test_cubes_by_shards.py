@@ -84,7 +84,8 @@ def test_shards_are_of_whole_chunks() -> None:
 @pytest.mark.usefixtures("cut")
 def test_shards_that_workers_make_of_a_hundred_systems_give_the_bits_of_one_task(tmp_path: Path) -> None:
     """Before chunks are made small for the other tests: workers are other processes."""
-    study = write(tmp_path, 92, replicates=400, keep_replicates=200, test_sizes=["full"], tails="none")
+    few = {"replicates": 99, "keep_replicates": 99, "test_sizes": ["full"], "tails": "none"}
+    study = write(tmp_path, 92, **few, intervals=["percentile"], procedures=["paired-bootstrap", "approximate-randomization"])
     whole = collect_at_once(study, tmp_path / "whole")
     found = run(study, runs=tmp_path / "runs", workers=2).root
     assert kinds(found).count("shard") == 2  # of 4186 pairs

@@ -38,7 +38,7 @@ def test_a_failed_training_fails_alone_and_is_tried_again_by_resume(tmp_path: Pa
     study = training_study(
         tmp_path, sound="support.estimators.Sound", weak="support.estimators.FailsWhenTold", bayes="sklearn.naive_bayes.GaussianNB"
     )
-    ran = run_cli("run", study, "--runs", tmp_path / "runs", "--workers", 2, environment=environment(FAIL_TRAINING="1"))
+    ran = run_cli("run", study, "--runs", tmp_path / "runs", "--workers", 1, environment=environment(FAIL_TRAINING="1"))
     assert ran.returncode == 4, ran.stderr
     assert "weak" in ran.stderr
     directory = Path(ran.stdout.strip())
