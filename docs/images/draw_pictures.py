@@ -25,7 +25,6 @@ HERE = Path(__file__).resolve().parent
 COLUMNS = 100
 ROW, ADVANCE, MARGIN = 19, 8.4, 16
 """Pixels from one line to the next, from one character to the next, and around the text."""
-NO_BREAK = "\N{NO-BREAK SPACE}"  # several blanks in a row would become one
 MARK = re.compile(r"\x1b\[([\d;]*)m|\x1b\][^\x1b\x07]*(?:\x07|\x1b\\)|\x1b\[[?\d;]*[A-Za-z]")
 STYLES = {
     "1": 'font-weight="bold"',
@@ -62,18 +61,25 @@ def run_in_terminal(command: list[str]) -> str:
     return b"".join(parts).decode().replace("\r\n", "\n")
 
 
-def draw_line(text: str, y: int) -> str:
-    """Return a line as text elements, one for each style, as wide in every font as their characters are many."""
-    drawn, column, codes = [], 0, list[str]()
-    for text_here, mark in zip(*[iter([*MARK.split(text), ""])] * 2, strict=True):
-        if text_here.strip():
+def draw_lines(lines: list[str]) -> list[str]:
+    """Return text elements, one for each piece of one style between wider gaps, each at its own column.
+
+    A style goes on until its code is taken back, over the ends of lines too. A gap is left by a place and not by blanks: not
+    everything that draws SVG minds `textLength`.
+    """
+    drawn, codes = [], list[str]()
+    for k, line in enumerate(lines):
+        column = 0
+        for text, mark in zip(*[iter([*MARK.split(line), None])] * 2, strict=True):
             style = " ".join(STYLES[code] for code in codes if code in STYLES)
-            place = f'x="{MARGIN + column * ADVANCE:.1f}" y="{y}" textLength="{len(text_here) * ADVANCE:.1f}"'
-            drawn.append(f"<text {place} {style}>{escape(text_here).replace(' ', NO_BREAK)}</text>".replace(" >", ">"))
-        column += len(text_here)
-        given = [re.sub("^9", "3", code) for code in (mark or "").split(";") if code]
-        codes = [] if mark == "" or "0" in given else [*codes, *given]
-    return "\n".join(drawn)
+            for piece in re.finditer(r"\S+(?: \S+)*", text):
+                x, width = MARGIN + (column + piece.start()) * ADVANCE, len(piece[0]) * ADVANCE
+                place = f'x="{x:.1f}" y="{MARGIN + 15 + k * ROW}" textLength="{width:.1f}"'
+                drawn.append(f"<text {place} {style}>{escape(piece[0])}</text>".replace(" >", ">"))
+            column += len(text)
+            given = [re.sub("^9", "3", code) for code in (mark or "").split(";") if code]
+            codes = [] if mark == "" or "0" in given else [*codes, *given]
+    return drawn
 
 
 def draw_terminal(table: Path, target: Path) -> None:
@@ -84,7 +90,7 @@ def draw_terminal(table: Path, target: Path) -> None:
         os.chdir(folder)
         printed = run_in_terminal([str(program), "compare", table.name, "-q"])
     lines = [f"\x1b[2m$\x1b[0m pipeline compare {table.name}", *printed.rstrip("\n").split("\n")]
-    rows = "\n".join(filter(None, (draw_line(line, MARGIN + 15 + k * ROW) for k, line in enumerate(lines))))
+    rows = "\n".join(draw_lines(lines))
     width, height = round(2 * MARGIN + COLUMNS * ADVANCE), 2 * MARGIN + len(lines) * ROW
     target.write_text(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">\n'
