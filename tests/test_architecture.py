@@ -345,6 +345,20 @@ def test_an_unknown_metric_is_told_before_heavy_packages_are_imported(
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
+def test_a_comparison_imports_neither_wrappers_of_scipy_nor_its_transforms(tmp_path: Path) -> None:
+    # They take a fifth of a second, and the functions that a comparison needs are found without them.
+    (tmp_path / "table.csv").write_text("item,one,other\n" + "".join(f"q{i},{i % 2},{i % 3 // 2}\n" for i in range(40)))
+    code = (
+        "import sys; from click.testing import CliRunner; from pipeline.cli.options import cli; from pipeline.cli import compare;"
+        "done = CliRunner().invoke(cli, ['compare', 'table.csv', '-b', '1000', '--quiet']);"
+        "assert done.exit_code == 0, done.output;"
+        "print([m for m in ('scipy._lib._array_api', 'scipy.fft', 'scipy.stats', 'numpy.f2py', 'xarray', 'zarr', 'pandas', 'dask',"
+        "'matplotlib', 'jinja2', 'sacrebleu') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
+
+
 def test_the_values_of_procedures_and_presets_are_read_without_what_computes_them() -> None:
     # A module may compute too: it imports Numba and SciPy within the function.
     code = (

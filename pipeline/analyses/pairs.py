@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.analyses.standard_errors import read_standard_errors
+from pipeline.inference.special import ndtri
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from pipeline.inference.families import REASONS
 from pipeline.inference.few_units import FEW_DISCORDANT
@@ -21,6 +20,7 @@ from pipeline.inference.intervals import INTERVAL_REASONS, Intervals, refuse
 from pipeline.inference.power import critical_value as critical_value_of
 from pipeline.inference.power import level_of
 from pipeline.inference.proportions import tango
+from pipeline.inference.special import ndtr
 from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value
 from pipeline.resampling.measures import Observed
 from pipeline.resampling.studentise import BEYOND

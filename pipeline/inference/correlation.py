@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+
+from pipeline.inference.special import ndtri
 
 __all__ = ["Estimate", "correlate", "share_above"]
 

@@ -12,11 +12,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.inference.few_units import SMALLEST, holm_within_reach
 from pipeline.inference.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.special import ndtri
 
 __all__ = [
     "AdjustedBy",

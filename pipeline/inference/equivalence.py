@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from pipeline.inference.few_units import StudentTails
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.special import stdtr
 
 __all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "two_one_sided", "within_margin_by_t"]
 

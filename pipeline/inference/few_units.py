@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, ndtri, ndtri_exp, stdtr
 
 from pipeline.inference.multiplicity import holm
+from pipeline.inference.special import betaln, ndtri, ndtri_exp, stdtr
 
 __all__ = [
     "FEW_DISCORDANT",

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtrit, xlogy
 
 from pipeline.compiled import kernel
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.special import gammaln, stdtrit, xlogy
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.studentise import Studentised

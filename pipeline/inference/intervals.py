@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from pipeline.inference.special import ndtr, ndtri
 from pipeline.resampling.measures import COUNTS
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.quantiles import gain_quantiles

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from pipeline.inference.families import Members, PairFamily, count_any, count_step_down
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.special import ndtr, ndtri
 
 __all__ = [
     "AnyExceeds",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
+from pipeline.inference.special import betaincinv
 from pipeline.resampling.measures import COUNTS, SUMS
 
 __all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "counted_p", "p_values"]

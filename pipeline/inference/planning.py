@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from pipeline.inference.binomial_power import critical_wins
 from pipeline.inference.power import POWER
+from pipeline.inference.special import betainc, gammaln, xlog1py, xlogy
 
 __all__ = ["MOST_UNITS", "bootstrap_p", "mcnemar_p", "power_of", "smallest_gain", "units_needed"]
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals import INTERVAL_REASONS, Intervals
+from pipeline.inference.special import ndtri
 from pipeline.resampling.measures import Measure, Observed
 
 __all__ = ["PROPORTIONS", "bonett_price", "proportion_intervals", "tango", "wilson"]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+
+from pipeline.inference.special import ndtr, ndtri
 
 __all__ = ["SignCounts", "expected_agreement", "share_error"]
 

@@ -30,12 +30,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.compiled import kernel
 from pipeline.inference.families import PairFamily, order_family
 from pipeline.inference.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.inference.few_wins import FewWins
+from pipeline.inference.special import ndtri
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.influence_spread import linear_errors
 from pipeline.resampling.measures import Measure, Observed

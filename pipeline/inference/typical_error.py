@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
+from pipeline.inference.special import fdtrc
 from pipeline.inference.squared_differences import sum_squared_differences
 
 __all__ = ["WelchTest", "typical_log_error", "welch_test"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr, stdtrit
 
 from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, expected_rejection, sign_flip_floor
+from pipeline.inference.special import ndtri, stdtr, stdtrit
 
 __all__ = [
     "WARNINGS",

@@ -14,7 +14,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
+
+from pipeline.inference.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from pipeline.analyses.distributions.data import RUNS, WHOLE, Group, find_whole
 from pipeline.inference.correlation import Estimate, correlate, share_above
+from pipeline.inference.special import stdtrit
 
 __all__ = ["compare_models", "correlate_test_sets", "describe_groups", "list_scores"]
 

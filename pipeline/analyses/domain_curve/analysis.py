@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from pipeline.analyses.domain_curve.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.domain_curve.sizes import SizeOf, choose_units, size_of
@@ -32,6 +31,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
+from pipeline.inference.special import stdtrit
 from pipeline.inference.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from pipeline.analyses.pairs import has_value
 from pipeline.analyses.replicas.data import Model, group_runs, load_replicas, pair_models
@@ -26,6 +25,7 @@ from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.analyses.replicas.variance import Variances, take_apart
 from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.special import stdtr, stdtrit
 from pipeline.inference.undecided import find_undecided
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.replicas.nulls import REASONS

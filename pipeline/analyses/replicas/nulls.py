@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
 from pipeline.inference.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.special import ndtr, ndtri
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null

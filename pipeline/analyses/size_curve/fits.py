@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
+
+from pipeline.inference.special import stdtr
 
 __all__ = ["FEWEST_SIZES", "QUANTITIES", "Line", "fit_line", "fit_points"]
 

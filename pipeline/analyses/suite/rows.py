@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.analyses.suite.data import Question, SuiteData
 from pipeline.analyses.suite.words import describe_pair, name_some
+from pipeline.inference.special import ndtri
 from pipeline.inference.suite_conclusions import CONCLUSIONS, SuiteConclusion, conclude_questions, count_alone
 from pipeline.inference.suites import Heterogeneity, heterogeneity
 from pipeline.inference.undecided import UNDECIDED, explain_undecided

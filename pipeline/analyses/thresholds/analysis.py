@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Relation, find_base, find_relation, read_classes
 from pipeline.analyses.pairs import (
@@ -45,6 +44,7 @@ from pipeline.analyses.thresholds.pages import (
     show_tables,
     state_thresholds,
 )
+from pipeline.inference.special import expit, logit
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from pipeline.analyses.pair_classes import PairClass, Relation
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.analyses.presentation import in_parts, name_procedure, select
+from pipeline.inference.special import ndtri
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from pipeline.analyses.type_one.tests import LEVELS, Tested
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.special import betaincinv
 
 __all__ = ["PROBABILITIES", "band_of", "describe", "interval", "nothing"]
 

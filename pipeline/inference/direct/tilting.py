@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx
 
+from pipeline.inference.special import erfcx
 from pipeline.resampling.measures import ScoreFunction
 
 __all__ = ["PairGain", "Tilt", "find_tilt", "lugannani_rice"]

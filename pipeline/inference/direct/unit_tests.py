@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaln, log_ndtr
 
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
 from pipeline.inference.direct.scores import MEMORY, differences, has_two_values, is_mean, why_no_numerators
+from pipeline.inference.special import betainc, betaln, log_ndtr
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from pipeline.analyses.pairs import has_value
 from pipeline.analyses.standard_errors import read_score_errors
 from pipeline.inference.proportions import wilson
 from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
+from pipeline.inference.special import stdtrit
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.pairs.cube_facts import FULL, effective_units_of, metric_fact
 from pipeline.report.pairs.pair_set import PairSet

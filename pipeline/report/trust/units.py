@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.power import critical_value
+from pipeline.inference.special import ndtr, ndtri
 from pipeline.inference.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
 from pipeline.report.document import Report

@@ -20,7 +20,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import next_fast_len
 
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Chance, Event
@@ -144,6 +143,8 @@ def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Event:
             raise TooWideError(f"a ring of {high - low + 1} points is asked for, and {max_points} are allowed")
         if len(law.atoms) * (high - low) <= DIRECT:
             return Tail(*direct_tail(law, x, theta))
+        from scipy.fft import next_fast_len  # most laws need none, and a small comparison is not to wait for it
+
         points = next_fast_len(max(high, x) - min(low, x) + 1, real=True)
         return Tail(*reduce_tail(transform_law(law, theta, points), points, x, high, theta))
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import fft, ifft, next_fast_len
 
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Event
@@ -95,6 +94,8 @@ def _tail(
     theta: float,
     max_work: int,
 ) -> Tail:
+    from scipy.fft import fft, ifft, next_fast_len  # most laws need none, and a small comparison is not to wait for it
+
     if share < _LEAST_SHARE:
         raise TooWideError(f"a share of {share} of what is not hollow is below {_LEAST_SHARE}")
     chances = np.where(hollow, tilted, share * tilted)

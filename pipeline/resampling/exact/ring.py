@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import rfft
 
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
@@ -44,6 +43,8 @@ class Tail(NamedTuple):
 
 def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex128]:
     """Return the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
+    from scipy.fft import rfft  # most laws need none, and a small comparison is not to wait for it
+
     (tilted, share), out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
     few: list[int] = []
     for j, power in enumerate(law.powers.tolist()):

@@ -1,0 +1,92 @@
+"""SciPy's special functions, without the half of `scipy.special` that this package never calls.
+
+Importing `scipy.special` loads wrappers for other array libraries too. For these it parses the docstring of every function and
+imports all of NumPy, down to its interface to Fortran, which takes a tenth of the time of a small comparison. The functions are
+in compiled modules within that package, which load in a tenth of that. These are the same objects, and give the same bits.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import scipy
+
+if TYPE_CHECKING:
+    from scipy.special import (
+        betainc,
+        betaincinv,
+        betaln,
+        chdtrc,
+        chdtri,
+        erfcx,
+        expit,
+        fdtrc,
+        gammaln,
+        log_ndtr,
+        logit,
+        nbdtrik,
+        nctdtr,
+        ndtr,
+        ndtri,
+        ndtri_exp,
+        stdtr,
+        stdtrit,
+        xlog1py,
+        xlogy,
+    )
+
+__all__ = [
+    "betainc",
+    "betaincinv",
+    "betaln",
+    "chdtrc",
+    "chdtri",
+    "erfcx",
+    "expit",
+    "fdtrc",
+    "gammaln",
+    "log_ndtr",
+    "logit",
+    "nbdtrik",
+    "nctdtr",
+    "ndtr",
+    "ndtri",
+    "ndtri_exp",
+    "stdtr",
+    "stdtrit",
+    "xlog1py",
+    "xlogy",
+]
+
+_COMPILED = ("_special_ufuncs", "_gufuncs", "_ufuncs_cxx", "_ellip_harm_2", "_ufuncs")
+"""Each after those that it imports: what is in `sys.modules` is imported without the package around it."""
+
+
+def _find_functions() -> Any:
+    """Return what has the functions: the package where it is imported already, or where this version of it is built differently."""
+    if "scipy.special" not in sys.modules:
+        folder = str(Path(scipy.__file__).with_name("special"))
+        for name in (f"scipy.special.{compiled}" for compiled in _COMPILED):
+            spec = PathFinder.find_spec(name, [folder])
+            if spec is None or spec.loader is None or name in sys.modules:
+                continue  # one that this version does not have
+            try:
+                module = module_from_spec(spec)
+                spec.loader.exec_module(module)
+            except ImportError:
+                break
+            sys.modules[name] = module
+        found = sys.modules.get("scipy.special._ufuncs")
+        if all(hasattr(found, name) for name in __all__):
+            return found
+    return import_module("scipy.special")
+
+
+if not TYPE_CHECKING:
+    _functions = _find_functions()
+    globals().update({name: getattr(_functions, name) for name in __all__})
