@@ -179,7 +179,8 @@ def units_for_gain(
 
     n' = n · ((z_{1 − level/2} + z_power) · se / gain)², as the standard error falls with the root of the number; by Student's law
     z²_{1 − level/2} / 2 more (Guenther 1981, doi:10.1080/00031305.1981.10479363), which is within one of what the noncentral law
-    gives at usual levels.
+    gives at usual levels. Where a test divides by r times ``se``, r z_{1 − level/2} takes the place of z_{1 − level/2} in the
+    first, and the second is multiplied by r (z_{1 − level/2} + r z_power) / (r z_{1 − level/2} + z_power).
 
     Parameters
     ----------
@@ -206,8 +207,12 @@ def units_for_gain(
     gain, se, units, level, divisor = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in given))
     sound = (gain > 0) & (se > 0) & (divisor > 0) & (level > 0) & (level < 1)
     found = np.full(gain.shape, np.nan)
-    z = -ndtri(level[sound] / 2) * (divisor[sound] / se[sound])
-    n = units[sound] * ((z + ndtri(power)) * se[sound] / gain[sound]) ** 2 + (z**2 / 2 if student else 0.0)
+    z, more, stretch = -ndtri(level[sound] / 2), ndtri(power), divisor[sound] / se[sound]
+    errors = stretch * z + more
+    n = units[sound] * (errors * se[sound] / gain[sound]) ** 2
+    if student:
+        # To the first order in 1/n; 1 where nothing is stretched.
+        n += z**2 / 2 * np.divide(stretch * (z + stretch * more), errors, out=np.ones_like(errors), where=errors > 0)
     n = np.maximum(np.ceil(n - 1e-9), 2.0)
     found[sound] = np.where(n <= MOST_UNITS, n, np.nan)
     return found

@@ -141,6 +141,21 @@ def test_units_of_a_test_that_divides_by_something_else_show_the_gain_with_the_p
     assert np.isnan(units_for_gain(gain, se, 100, level=0.01, divisor=np.array([0.0, np.nan]))).all()
 
 
+@pytest.mark.parametrize("stretch", [0.6, 1.0, 1.5, 3.0])
+@pytest.mark.parametrize("gain", [0.3, 1.0, 2.0])
+def test_units_of_a_student_test_that_divides_by_something_else_are_those_of_the_noncentral_law(
+    stretch: float, gain: float
+) -> None:
+    """Within one or two of them: what few units cost is not what it would be if the test divided by what gains vary by."""
+    se = np.array([1.0])
+    (units,) = units_for_gain(np.array([gain]), se, 30, level=0.05, student=True, divisor=stretch * se).tolist()
+
+    def power(n: float) -> float:
+        return float(stats.nct.sf(stretch * stats.t.isf(0.025, n - 1), n - 1, gain / np.sqrt(30 / n)))
+
+    assert power(units + 2) > 0.8 > power(units - 2)
+
+
 def t_of(wins: int, m: int, units: int) -> float:
     """The gain over its standard error, of units that differ by 1, −1 and 0; where they are few the quantile of their exact p."""
     if m < 20:
