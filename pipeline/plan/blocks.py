@@ -141,7 +141,7 @@ def choose_block_cells(
     >>> bleu = MetricInputs("bleu", {}, "bleu", True)
     >>> job = dict(procedure="paired-bootstrap", metrics=[bleu], n_units=2000, systems=30, cells=62)
     >>> [choose_block_cells(workers=workers, **job) for workers in (1, 16, 1000)]
-    [16, 4, 62]
+    [21, 8, 62]
     """
     pairs = systems * (systems - 1) // 2
     setup, replicate = block_seconds(procedure, metrics, units=n_units, systems=systems, pairs=pairs)

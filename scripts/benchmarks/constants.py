@@ -2,13 +2,15 @@
 
     PYTHONPATH=scripts python -m benchmarks.constants
 
-prints the rows of `KERNELS` and `METRICS`, what max-T takes (`COLLECT_PRODUCT`), and how fast the machine is beside the one where
-those in the package were measured: on a quiet machine whose factor is 1 they can take their place. The processor's time counts, the
-least of several.
+multiplies by the best form of this processor, or by that of ``PIPELINE_PRODUCT``, as little work would be done in floats. It prints
+the rows of `KERNELS` and `METRICS`, what max-T takes (`COLLECT_PRODUCT`), and how fast the machine is beside the one where those
+in the package were measured: on a quiet machine whose factor is 1 they can take their place. The processor's time counts, the least
+of several.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -25,6 +27,8 @@ from pipeline.engine.forecast import machine_factor
 from pipeline.inference.studentised_max_t import studentised_max_t
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.metrics.registry import load_metric
+from pipeline.resampling.byte_product import forms
+from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
@@ -167,8 +171,9 @@ def _examples() -> Iterator[tuple[str, Items, list[Items]]]:
 def main() -> None:
     """Measure and print."""
     kind_of = {metric: kind for kind, metric in KINDS.items()}
+    os.environ.setdefault(FORM_VARIABLE, next(iter(forms()), "float"))
     with threadpool_limits(1):
-        print(f"# machine {machine_factor():.2f}")
+        print(f"# products by {os.environ[FORM_VARIABLE]}; machine {machine_factor():.2f}")
         for name, gold, outputs in _examples():
             metric = load_metric(name)
             seconds, statistics = measure_extraction(metric, gold, outputs)

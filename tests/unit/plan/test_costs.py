@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import CELL
 from pipeline.study.schema import Study
 
+ROOT = Path(__file__).resolve().parents[3]
 PROCEDURE = "paired-bootstrap"
 SIDES = ("approximate-randomization", PROCEDURE)
 
@@ -152,6 +155,20 @@ def test_every_kind_of_metric_has_constants_under_every_procedure_that_draws() -
     scored = {"systems" if found.keeps_scores else "pairs" for found in PROCEDURES.values() if found.draws}
     assert scored == {"systems", "pairs"}
     assert set(KERNELS) == {(what, kind) for what in scored for kind, _ in METRICS.values()}
+
+
+def test_blocks_of_the_measured_jobs_take_what_is_foretold_within_a_factor_of_two() -> None:
+    """By AMX and by VNNI alike: a grid of blocks is one for all machines."""
+    records = json.loads((ROOT / "docs" / "performance.json").read_text("utf-8"))["records"]
+    factors = {}
+    for job in (record for record in records if record["kind"] == "job" and record["product_form"] in ("amx", "vnni-512")):
+        procedure = PROCEDURE if job["procedure"] == "bootstrap" else SIDES[0]
+        shape = {"units": job["items"], "systems": job["systems"], "pairs": job["pairs"]}
+        _, each = block_seconds(procedure, [metric_of(job["metric"])], **shape)
+        named = job["job"], job["systems"], job["product_form"]
+        factors[named] = each * job["replicates"] / job["ours"]["blocks_s"]["median"]
+    assert factors
+    assert {named: factor for named, factor in factors.items() if not 0.5 <= factor <= 2} == {}
 
 
 def test_swaps_cost_each_pair_more_and_each_unit_less() -> None:
