@@ -115,12 +115,15 @@ def test_a_receipt_that_its_worker_never_hands_over_is_not_waited_for(tmp_path: 
     sys.modules.pop("silent")
 
 
-def test_a_task_that_its_worker_cannot_run_is_no_lost_worker(run_with: Callable[[str], Failure]) -> None:
+def test_a_task_that_its_worker_cannot_run_is_no_lost_worker_and_leaves_the_terminal_alone(
+    run_with: Callable[[str], Failure], capfd: pytest.CaptureFixture[str]
+) -> None:
     failure = run_with("import a_package_of_another_version")
     assert not failure.worker_lost
     assert failure.exit_code == 70
     assert "could not run it: ModuleNotFoundError" in failure.reason
     assert "a_package_of_another_version" in failure.traceback
+    assert capfd.readouterr().err == ""
 
 
 def test_of_tasks_that_end_together_each_has_its_own_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
