@@ -31,14 +31,12 @@ __all__ = ["LOST", "largest_differences", "side_by_side", "spread_by_products", 
 LOST = -1.0
 """In place of a Σu² of which too little is known."""
 
-_SMALL = 2.0**-16
-_INTEGERS = 2.0**62
-_RESOLVED = 2.0**-22
+_SMALL, _INTEGERS, _RESOLVED = 2.0**-16, 2.0**62, 2.0**-22
 _TILE = 2**19  # weights side by side that stay in the second-level cache: replicates times units
 _NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the first-level cache
 
 
-@kernel
+@kernel(error_model="numpy")
 def spread_by_products(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],
@@ -65,26 +63,41 @@ def spread_by_products(
         What is filled.
     """
     for pair in range(len(pairs)):
-        n_a, n_b = columns[pairs[pair, 0], 0], columns[pairs[pair, 1], 0]
-        c = columns[pairs[pair, 0], 1]
-        top, bottom = rows[pair, 0], rows[pair, 1]
-        largest, longest = -1.0, -1.0
-        for i in range(sums.shape[1]):
-            total = sums[rows[pair, 2], i]
-            if total <= 0.0:
-                gain[pair, i] = spread[pair, i] = np.nan
-                continue
-            ahead = sums[top, i] - sums[bottom, i]
-            delta = ahead / total
-            squares, lengths = sums[rows[pair, 3], i], delta * delta * sums[rows[pair, 6], i]
-            left = squares - 2.0 * delta * (sums[rows[pair, 4], i] - sums[rows[pair, 5], i]) + lengths
-            if left < _SMALL * (squares + lengths):
-                if largest < 0.0:
-                    largest, longest = _largest_difference(n_a, n_b), _largest_difference(c, np.zeros_like(c))
-                exact = largest * total + abs(ahead) * longest < _INTEGERS
-                left = _look_at_units(n_a, n_b, c, weights[i], total, ahead, exact, _RESOLVED**2 * (squares + lengths))
-            gain[pair, i] = delta
-            spread[pair, i] = left / (total * total) if left >= 0.0 else LOST
+        top, bottom, whole, square = sums[rows[pair, 0]], sums[rows[pair, 1]], sums[rows[pair, 2]], sums[rows[pair, 3]]
+        one, other, length = sums[rows[pair, 4]], sums[rows[pair, 5]], sums[rows[pair, 6]]
+        own, left_of, doubtful = gain[pair], spread[pair], 0
+        for i in range(len(whole)):  # no branch and no call: whole vectors at a time
+            total = whole[i] if whole[i] > 0.0 else np.nan
+            delta = (top[i] - bottom[i]) / total
+            lengths = delta * delta * length[i]
+            left = square[i] - 2.0 * delta * (one[i] - other[i]) + lengths
+            doubtful += left < _SMALL * (square[i] + lengths)
+            own[i] = delta
+            left_of[i] = left / (total * total)
+        if doubtful:
+            _spread_by_units(sums, rows[pair], columns[pairs[pair, 0]], columns[pairs[pair, 1]], weights, left_of)
+
+
+@kernel(error_model="numpy")
+def _spread_by_units(
+    sums: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    spread: NDArray[np.float64],
+) -> None:
+    """Fill Σu² of a pair where its products are too close to each other: from the units drawn."""
+    largest, longest = _largest_difference(a[0], b[0]), _largest_difference(a[1], np.zeros_like(a[1]))
+    for i in range(sums.shape[1]):
+        total, ahead = sums[rows[2], i], sums[rows[0], i] - sums[rows[1], i]
+        delta = ahead / total
+        squares, lengths = sums[rows[3], i], delta * delta * sums[rows[6], i]
+        left = squares - 2.0 * delta * (sums[rows[4], i] - sums[rows[5], i]) + lengths
+        if total > 0.0 and left < _SMALL * (squares + lengths):
+            exact = largest * total + abs(ahead) * longest < _INTEGERS
+            left = _look_at_units(a[0], b[0], a[1], weights[i], total, ahead, exact, _RESOLVED**2 * (squares + lengths))
+            spread[i] = left / (total * total) if left >= 0.0 else LOST
 
 
 def spread_few(
@@ -114,11 +127,11 @@ def spread_few(
 
 
 @kernel
-def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
+def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
     largest = 0
     for unit in range(len(a)):
         largest = max(largest, abs(a[unit] - b[unit]))
-    return float(largest)
+    return largest
 
 
 @kernel
@@ -126,11 +139,7 @@ def largest_differences(values: NDArray[np.int64], pairs: NDArray[np.int64]) -> 
     """Return (pair,) the largest |difference| on a unit of two rows of (system, unit) values."""
     found = np.zeros(len(pairs), np.int64)
     for pair in range(len(pairs)):
-        a, b = values[pairs[pair, 0]], values[pairs[pair, 1]]
-        largest = 0
-        for unit in range(len(a)):
-            largest = max(largest, abs(a[unit] - b[unit]))
-        found[pair] = largest
+        found[pair] = _largest_difference(values[pairs[pair, 0]], values[pairs[pair, 1]])
     return found
 
 
@@ -146,8 +155,7 @@ def _look_at_units(
     least: float,
 ) -> float:
     """Return C² Σu² of one replicate; LOST where integers would overflow and nothing above ``least`` is left."""
-    whole, lead, delta = np.int64(total), np.int64(ahead), ahead / total
-    left = 0.0
+    whole, lead, delta, left = np.int64(total), np.int64(ahead), ahead / total, 0.0
     for unit in range(len(n_a)):
         if weights[unit] > 0.0:
             d = n_a[unit] - n_b[unit]
@@ -251,7 +259,7 @@ def _spread_directly(
 def _coefficients(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],
-    largest: tuple[float, float, float, float],
+    largest: tuple[int, int, int, int],
     z: NDArray[np.float64],
     bound: NDArray[np.float64],
     gain: NDArray[np.float64],
