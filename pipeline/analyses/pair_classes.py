@@ -20,7 +20,7 @@ from pipeline.analyses.pairs import PairTable, has_value
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["ALL", "DIFFERENT", "SAME", "PairClass", "Relation", "find_base", "find_relation", "read_classes"]
+__all__ = ["ALL", "DIFFERENT", "SAME", "PairClass", "Relation", "find_base", "find_relation", "name_class", "read_classes"]
 
 ANY = "*"
 
@@ -80,6 +80,17 @@ class Relation:
         values = sorted({value for value in self.values_of(table.systems) if value})
         classes = [PairClass(f"{x} × {y}", ((x, y),)) for x, y in combinations_with_replacement(values, 2)]
         return tuple(kind for kind in classes if self.mask(table, kind).any())
+
+
+def name_class(row: Mapping[str, Any]) -> str:
+    """Return how a table or figure calls the class of pairs of a row: with the relation that it is by, where it has one.
+
+    Examples
+    --------
+    >>> name_class({"relation": "same", "relation_by": "team"}), name_class({"relation": "all", "relation_by": "team"})
+    ('same team', 'all')
+    """
+    return f"{row['relation']} {row['relation_by']}" if row["relation"] in {SAME.label, DIFFERENT.label} else str(row["relation"])
 
 
 def read_classes(given: Mapping[str, Any]) -> tuple[PairClass, ...]:

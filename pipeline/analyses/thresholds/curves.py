@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.pair_classes import PairClass, Relation
+from pipeline.analyses.pair_classes import PairClass, Relation, name_class
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.analyses.presentation import in_parts, name_procedure, select
 from pipeline.inference.special import ndtri
@@ -36,7 +36,7 @@ _MARKERS = "o^sDvP"
 _LONGEST = 40
 _USUAL = (0.5, 0.95)
 _COLUMNS = (
-    Column("relation", "pairs of"),
+    Column("pairs_of", "pairs of"),
     Column("pairs", "pairs", "count"),
     Column("significant", "significant", "count"),
     Column("found_50", "half, as found", "score"),
@@ -56,7 +56,9 @@ def curve_rows(
         significant = table.p[usable] <= alpha
         if int(usable.sum()) < FEW_PAIRS or significant.all() or not significant.any():
             continue
-        where = {"relation": kind.label, "alpha": alpha, "pairs": int(usable.sum()), "significant": int(significant.sum())}
+        by = relation.name if relation is not None else None
+        counts = {"pairs": int(usable.sum()), "significant": int(significant.sum())}
+        where = {"relation": kind.label, "relation_by": by, "alpha": alpha, **counts}
         for gain, share in zip(*rise(table.gain[usable], significant), strict=True):
             yield where | {"curve": FOUND, "gain": float(gain), "share": float(share)}
         borderline = -float(ndtri(alpha)) * table.se[usable]
@@ -115,7 +117,7 @@ def _reach(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for name, curve in (("found", FOUND), ("expected", BY_ERRORS))
         for share in _USUAL
     }
-    return {key: rows[0][key] for key in ("relation", "pairs", "significant")} | reached
+    return {key: rows[0][key] for key in ("relation", "pairs", "significant")} | {"pairs_of": name_class(rows[0])} | reached
 
 
 def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Figure]:
@@ -135,7 +137,7 @@ def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         )
         for part, some in in_parts(title + procedure, classes):
             alt = "Share of significant pairs against the gain. " + " ".join(_tell(select(own, relation=name)) for name in some)
-            draw = partial(_draw, [(name, select(own, relation=name)) for name in some], where["metric"])
+            draw = partial(_draw, [select(own, relation=name) for name in some], where["metric"])
             yield Figure("significant", part, alt, caption, draw, "threshold_curves", section, plain=True)
 
 
@@ -143,15 +145,15 @@ def _tell(rows: Sequence[Mapping[str, Any]]) -> str:
     """Say where the curve as found passes a half."""
     found = select(rows, curve=FOUND)
     gain = next((row["gain"] for row in found if row["share"] >= 0.5), found[-1]["gain"])
-    return f"{rows[0]['relation']}, {rows[0]['pairs']:,} pairs: half or more from {gain:.3g} on."
+    return f"{name_class(rows[0])}, {rows[0]['pairs']:,} pairs: half or more from {gain:.3g} on."
 
 
-def _draw(classes: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], metric: str, chart: Chart) -> None:
+def _draw(classes: Sequence[Sequence[Mapping[str, Any]]], metric: str, chart: Chart) -> None:
     right = 0.0
-    for (name, rows), colour, marker in zip(classes, PALETTE, _MARKERS, strict=False):
+    for rows, colour, marker in zip(classes, PALETTE, _MARKERS, strict=False):
         found, expected = select(rows, curve=FOUND), select(rows, curve=BY_ERRORS)
         gains, shares = [row["gain"] for row in found], [100 * row["share"] for row in found]
-        label = f"{shorten(name, _LONGEST)} ({rows[0]['pairs']:,})"
+        label = f"{shorten(name_class(rows[0]), _LONGEST)} ({rows[0]['pairs']:,})"
         chart.line(gains, shares, colour=colour, width=1.6)
         chart.points(gains, shares, marker, colour=colour, size=4.5, label=label)
         chart.line([r["gain"] for r in expected], [100 * r["share"] for r in expected], colour=colour, width=1.3, dashes="5 3")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pipeline.analyses.pair_classes import name_class
 from pipeline.analyses.pairs import FULL, Window
 from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
 from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
@@ -95,19 +96,15 @@ def show_tables(rows: Sequence[Mapping[str, Any]], kinship: Sequence[Mapping[str
         yield Table(title, where, _KINSHIP_COLUMNS, " ".join(KINSHIP_NOTES), SECTION.key, shown)
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    return f"{row['relation']} {row['relation_by']}" if row["relation"] in {"same", "different"} else str(row["relation"])
-
-
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     remark = "; ".join(words for words in (row["reason"], row["warning"]) if words)
-    return {**row, "pairs_of": _name(row), "remark": remark or None}
+    return {**row, "pairs_of": name_class(row), "remark": remark or None}
 
 
 def _shown_kinship(row: Mapping[str, Any]) -> dict[str, Any]:
     number = row["arrangements"]
     counted = None if number is None else f"all {number:,}" if row["exact"] else f"{number:,}"
-    return {**row, "pairs_of": _name(row), "counted": counted}
+    return {**row, "pairs_of": name_class(row), "counted": counted}
 
 
 def state_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Headline]:
@@ -196,7 +193,7 @@ def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str,
 
 def _describe(row: Mapping[str, Any], digits: int) -> str:
     window = "none in the window" if row["gain"] is None else f"{format_number(row['gain'], digits)} in the window"
-    return f"{_name(row)}: {window}, {format_number(row['se_gain'], digits)} by se."
+    return f"{name_class(row)}: {window}, {format_number(row['se_gain'], digits)} by se."
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
@@ -216,7 +213,7 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
         for _, y, ends in there:
             if ends is not None:
                 chart.line([ends["lo"], ends["hi"]], [y, y], colour=colour, width=1.9)
-    names = [f"{shorten(_name(row), _LONGEST)} ({row['se_pairs']:,})" for row in reversed(rows)]
+    names = [f"{shorten(name_class(row), _LONGEST)} ({row['se_pairs']:,})" for row in reversed(rows)]
     chart.y.ticks, chart.y.low, chart.y.high = list(enumerate(names)), -0.6, len(rows) - 0.4
     chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, 1.06 * largest
     chart.legend = "above"

@@ -77,6 +77,10 @@ def test_the_table_has_the_gains_from_which_half_and_nearly_all_are_significant(
     finding = Thresholds().find({"news": cube}, {})
     (table,) = [table for table in finding.tables if table.title.startswith("How often")]
     assert [row["relation"] for row in table.rows] == ["all", "same", "different"]
+    assert [row["pairs_of"] for row in table.rows] == ["all", "same model", "different model"]  # named by what they share
+    (figure,) = [figure for figure in finding.figures if figure.name == "significant"]
+    assert "same model, " in figure.alt
+    assert "different model, " in figure.alt
     gain, p = np.abs(cube["observed_delta"].values.ravel()), cube["p_value"].sel(convention="one-sided").values.ravel()
     assert (table.rows[0]["pairs"], table.rows[0]["significant"]) == (435, (np.minimum(p, 1 - p) <= 0.05).sum())
     for row in table.rows:
