@@ -65,8 +65,8 @@ def init(
     from pipeline.errors import UsageError
     from pipeline.report.trust.units import count_units
     from pipeline.store.files import write_bytes
-    from pipeline.study.load import parse_flow
     from pipeline.study.starter import SCHEMA_FILE, write_starter
+    from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders
     from pipeline.survey.survey import survey_study

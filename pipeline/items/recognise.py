@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.errors import DataError, PluginError, Problem, name_some
 from pipeline.interfaces import FileSample, Recognised
@@ -18,8 +19,10 @@ from pipeline.items.readers._typed_tables import begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
-from pipeline.study.schema import Study
 from pipeline.study.sets import FormatSpec, TestSet
+
+if TYPE_CHECKING:  # a mistyped metric of a comparison is told without it
+    from pipeline.study.schema import Study
 
 __all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 

@@ -177,23 +177,6 @@ def override_study(study: Study, overrides: Sequence[str]) -> Study:
     return _validate(Study, document, problems)
 
 
-def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
-    """Return an argument of the command line: what a study would have there where it is in braces, else the text itself.
-
-    Raises
-    ------
-    StudyError
-        P102 or P106 for what is no mapping.
-    """
-    if not text.startswith("{"):
-        return text
-    document, problems = parse_yaml(text, f"{flag} {text}")
-    if problems:
-        raise StudyError(*problems)
-    found: dict[str, Any] = document.value
-    return found
-
-
 def locate_profile(name: str, base: Path) -> str:
     """Return the absolute path of a profile that is in order, or ``local``: what a coordinator elsewhere can read again."""
     load_profile(name, base)

@@ -15,7 +15,7 @@ from pipeline.errors import Problem, StudyError
 from pipeline.inputs import size_text
 from pipeline.study.marks import Document, KeyPath
 
-__all__ = ["MOST_BYTES", "format_yaml", "parse_yaml"]
+__all__ = ["MOST_BYTES", "format_yaml", "parse_flow", "parse_yaml"]
 
 MOST_BYTES = 4 << 20
 """Bytes of a document: a study of ten thousand systems by name has one MiB, and PyYAML reads some 200 KB a second."""
@@ -101,6 +101,23 @@ def parse_yaml(text: str, source: str) -> tuple[Document, list[Problem]]:
     if node is not None:
         builder.document.value = builder.build(node, (), frozenset())
     return builder.document, builder.problems
+
+
+def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
+    """Return an argument of the command line: what a study would have there where it is in braces, else the text itself.
+
+    Raises
+    ------
+    StudyError
+        P102 or P106 for what is no mapping.
+    """
+    if not text.startswith("{"):
+        return text
+    document, problems = parse_yaml(text, f"{flag} {text}")
+    if problems:
+        raise StudyError(*problems)
+    found: dict[str, Any] = document.value
+    return found
 
 
 def _syntax_help(message: str) -> str | None:

@@ -13,8 +13,8 @@ from pipeline.errors import DataError, PipelineError, Problem, UsageError
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
-from pipeline.study.load import parse_flow
 from pipeline.study.resampling import MOST_REPLICATES
+from pipeline.study.yaml_values import parse_flow
 
 __all__ = [
     "as_paths",

@@ -14,7 +14,8 @@ from pipeline.errors import StudyError, UsageError
 from pipeline.items.names import name_outputs
 from pipeline.report.document import read_report
 from pipeline.report.layout.summary import summarise
-from pipeline.study.load import parse_flow, study_from_value
+from pipeline.study.load import study_from_value
+from pipeline.study.yaml_values import parse_flow
 from pipeline.survey import compare as metrics_asked
 from pipeline.survey.survey import survey_study
 

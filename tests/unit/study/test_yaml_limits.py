@@ -13,8 +13,8 @@ import pytest
 
 from pipeline.errors import Problem, StudyError
 from pipeline.study import yaml_values
-from pipeline.study.load import load_profile, load_study, parse_flow, study_from_value
-from pipeline.study.yaml_values import parse_yaml
+from pipeline.study.load import load_profile, load_study, study_from_value
+from pipeline.study.yaml_values import parse_flow, parse_yaml
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
