@@ -19,7 +19,7 @@ from pipeline.analyses.type_one.tests import Tested
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import NULLS
-from pipeline.resampling.replicas.outputs import Replicas, mean_of, score_sums
+from pipeline.resampling.replicas.outputs import Replicas, mean_of, observe_replicas, score_sums
 from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.permutations import draw_orders
 from pipeline.resampling.replicas.splits import Splits
@@ -127,9 +127,10 @@ def ask_runs(
     step = max(_MEMORY // (8 * sum(pool.sizes) * pool.statistics[0].size), 1)
     for start in range(0, len(splits), step):
         made = _make(pool, scored, splits, slice(start, start + step))
+        seen = observe_replicas(made)
         for null in NULLS:
             if not (null.needs_equal_runs and unequal):
-                found = find_p(null.name, draws[null.name], made, replicates=replicates)
+                found = find_p(null.name, draws[null.name], made, replicates=replicates, observed=seen)
                 p[null.name].append(found.p)
                 exact[null.name] &= found.exact
     return [

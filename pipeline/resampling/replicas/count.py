@@ -169,7 +169,6 @@ def _bootstrap_crossed(
     """
     seen = observe_replicas(replicas) if observed is None else observed
     resampled = ResampledRuns(replicas)
-    first_run = resampled.first_run
     runs = replicas.runs
     reason = reason_for("crossed", replicas, seen, seen.delta)
     hits, empty = (np.zeros((len(reason), len(cells)), np.int64) for _ in range(2))
@@ -184,7 +183,7 @@ def _bootstrap_crossed(
             for many in np.unique(runs).tolist():
                 drawn = draw_runs(draws, first, stop - first, many, side=side)
                 for system in np.flatnonzero(runs == many).tolist():
-                    _average_runs(scores[first_run[system] : first_run[system + 1]], drawn, means[side, system])
+                    _average_runs(scores[resampled.of[system]], drawn, means[side, system])
         _count_shifted(means, seen.oriented, size, seen.slack, hits[:, number], empty[:, number])
     undefined = reason == REASONS.index("undefined score")
     hits[undefined], empty[undefined] = 0, lengths

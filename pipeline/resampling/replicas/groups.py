@@ -72,13 +72,24 @@ class PlacedColumns:
     Parameters
     ----------
     planes : BitPlanes
-        Of (system · statistic) columns.
+        Of (row · statistic) columns.
     totals : (statistic, system) float64
         Over all units.
+    row : (system,) int64, optional
+        Where each system's columns are, if several have the same ones.
     """
 
     planes: BitPlanes
     totals: NDArray[np.float64]
+    row: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of_run(cls, replicas: Replicas, group: Group, run: int, width: int) -> PlacedColumns:
+        """Take the first statistics of the run of this number of all systems apart; one that several have is summed once."""
+        runs, of = replicas.distinct
+        taken, row = np.unique([of[system][run] for system in group.systems.tolist()], return_inverse=True)
+        found = cls.of(runs[taken, None, :, :width])
+        return cls(found.planes, np.ascontiguousarray(found.totals[:, row]), row)
 
     @classmethod
     def of(cls, statistics: NDArray[np.int64]) -> PlacedColumns:
@@ -96,10 +107,11 @@ class PlacedColumns:
 
     def sum_over(self, masks: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Sum over (word, replicate) masks: (statistic, system, replicate)."""
-        width, systems = self.totals.shape
-        out = np.empty((systems * width, masks.shape[1]))
+        width = len(self.totals)
+        out = np.empty((len(self.planes.is_signed), masks.shape[1]))
         self.planes.sum_over(masks, out)
-        return np.ascontiguousarray(out.reshape(systems, width, -1).transpose(1, 0, 2))
+        by_row = out.reshape(-1, width, masks.shape[1])
+        return np.ascontiguousarray((by_row if self.row is None else by_row[self.row]).transpose(1, 0, 2))
 
 
 def padded_words(n_units: int, runs: int = 1) -> int:

@@ -7,7 +7,8 @@ of the score of each run's summed statistics: δ = mean_r s(T_{A,r}) − mean_r 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,22 @@ from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
 from pipeline.resampling.measures import ScoreFunction
 from pipeline.resampling.observe import TOLERANCE
 
-__all__ = ["ObservedReplicas", "Replicas", "compare_scores", "observe_replicas", "score_sums"]
+__all__ = ["Distinct", "ObservedReplicas", "Replicas", "compare_scores", "observe_replicas", "score_sums"]
+
+
+class Distinct(NamedTuple):
+    """Runs that several systems have in common, each once.
+
+    Parameters
+    ----------
+    runs : (distinct, unit, statistic) int64
+        In the order in which systems have them first.
+    of : tuple of (run,) int64
+        One array a system: which of them its runs are.
+    """
+
+    runs: NDArray[np.int64]
+    of: tuple[NDArray[np.int64], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +93,21 @@ class Replicas:
         """Runs of each system."""
         return np.array([len(array) for array in self.statistics], np.int64)
 
+    @cached_property
+    def distinct(self) -> Distinct:
+        """The runs of all systems without copies: hundreds of groups of the same ten runs are ten runs to score and to sum."""
+        numbers: dict[bytes, int] = {}
+        first: list[NDArray[np.int64]] = []
+        of = []
+        for array in self.statistics:
+            places = []
+            for run in array:
+                places.append(numbers.setdefault(run.tobytes(), len(first)))
+                if places[-1] == len(first):
+                    first.append(run)
+            of.append(np.array(places, np.int64))
+        return Distinct(np.stack(first), tuple(of))
+
 
 @dataclass(frozen=True, eq=False)
 class ObservedReplicas:
@@ -109,9 +140,11 @@ class ObservedReplicas:
 
 def observe_replicas(replicas: Replicas) -> ObservedReplicas:
     """Score every run, and compare the means of systems."""
-    by_run = tuple(score_sums(replicas.score, array.sum(axis=1).T) for array in replicas.statistics)
+    runs, of = replicas.distinct
+    scores = score_sums(replicas.score, runs.sum(axis=1).T)
+    by_run = tuple(scores[own] for own in of)
     score = np.array([mean_of(run_scores) for run_scores in by_run])
-    contents = [(array.shape[0], array.tobytes()) for array in replicas.statistics]
+    contents = [tuple(own.tolist()) for own in of]
     number = {content: place for place, content in enumerate(dict.fromkeys(contents))}
     alike = np.array([number[content] for content in contents])
     delta, slack, oriented = compare_scores(score, replicas)

@@ -23,7 +23,7 @@ __all__ = ["ResampledRuns", "Spread", "run_spread", "spread_scores"]
 
 
 class ResampledRuns:
-    """Every run as a system of its own in `pipeline.resampling.resample`; all meet the same samples.
+    """Every run, once, as a system of its own in `pipeline.resampling.resample`; all meet the same samples.
 
     Parameters
     ----------
@@ -31,16 +31,16 @@ class ResampledRuns:
     """
 
     def __init__(self, replicas: Replicas) -> None:
-        statistics = np.ascontiguousarray(np.concatenate(replicas.statistics).transpose(1, 0, 2))
+        runs, self.of = replicas.distinct
+        statistics = np.ascontiguousarray(runs.transpose(1, 0, 2))
         keep = np.ones(statistics.shape[1], np.bool_)
         none = np.zeros((0, 2), np.int64)
         self._measure = Measure(
             statistics, replicas.score, "general", replicas.higher_is_better, none, keep, follows=replicas.follows
         )
-        self.first_run = np.concatenate([[0], np.cumsum(replicas.runs)])
 
     def score_cell(self, draws: Draws, cell: int, *, replicates: int, memory_bytes: int) -> NDArray[np.float64]:
-        """Return (run of all systems, replicate) scores of one cell; runs of system s are first_run[s] … first_run[s + 1] − 1."""
+        """Return (distinct run, replicate) scores of one cell; the runs of system s are the rows of[s]."""
         return resample(
             draws,
             [self._measure],
@@ -112,8 +112,9 @@ def spread_scores(
     """
     seen = observe_replicas(replicas) if observed is None else observed
     resampled = ResampledRuns(replicas)
-    first_run = resampled.first_run
-    at = np.concatenate(seen.by_run)
+    at = np.empty(len(replicas.distinct.runs))
+    for own, scores in zip(resampled.of, seen.by_run, strict=True):
+        at[own] = scores
     number, total, squares = np.zeros(len(at), np.int64), np.zeros(len(at)), np.zeros(len(at))
     for cell in range(count_cells(replicates)):
         scores = resampled.score_cell(draws, cell, replicates=replicates, memory_bytes=memory_bytes)
@@ -128,11 +129,11 @@ def spread_scores(
     with np.errstate(divide="ignore", invalid="ignore"):  # fewer than two replicates: nan
         variance = (squares - total * total / number) / (number - 1)
     deviation = np.sqrt(np.where(number > 1, np.maximum(variance, 0.0), np.nan))
-    by_run = tuple(deviation[first_run[s] : first_run[s + 1]] for s in range(len(seen.by_run)))
+    by_run = tuple(deviation[own] for own in resampled.of)
     return Spread(
         score=seen.score,
         s_test=np.array([run_spread(scores) for scores in seen.by_run]),
         s_sel=np.array([own.mean() for own in by_run]),
         by_run=by_run,
-        empty=np.add.reduceat(replicates - number, first_run[:-1]),
+        empty=np.array([(replicates - number[own]).sum() for own in resampled.of]),
     )

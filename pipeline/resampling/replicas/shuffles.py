@@ -4,8 +4,8 @@ After a permutation there are slots for runs, those of the first system and then
 has the sum ahead[k](a) + behind[k](b): what a system adds depends on itself and on whether it stands first, so that work is done
 once for each system and not for each pair. All sums are whole numbers in float64.
 
-Outputs are dealt to slots by `sum_dealt`. MultEval's shuffle has a permutation of its own, in `draw_shuffle`, the readable
-definition, and `fill_shuffles`, the kernel.
+Outputs are dealt to slots by `pipeline.resampling.replicas.dealing`. MultEval's shuffle has a permutation of its own, in
+`draw_shuffle`, the readable definition, and `fill_shuffles`, the kernel.
 """
 
 from __future__ import annotations
@@ -17,39 +17,15 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.replicas.dealing import SharedOutputs, sum_dealt, sum_shared
 from pipeline.resampling.replicas.groups import Group, PlacedColumns, padded_words
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.permutations import fill_words, permute, shuffle_places, unit_words
 from pipeline.resampling.swaps import draw_swap_words
 
-__all__ = ["SHUFFLES", "Dealt", "Shuffle", "draw_shuffle", "fill_shuffles", "shuffled_share", "sum_dealt"]
+__all__ = ["SHUFFLES", "Dealt", "Shuffle", "draw_shuffle", "fill_shuffles", "shuffled_share"]
 
 _WORD = 32  # bits
-_TILE = 16  # replicates whose sums stay in the cache while units pass by
-
-
-def sum_dealt(
-    draws: Draws, first: int, count: int, ahead: NDArray[np.int64], behind: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum outputs over the slots that they are dealt to, in consecutive replicates.
-
-    Parameters
-    ----------
-    draws : Draws
-    first, count : int
-        First replicate and number of replicates.
-    ahead, behind : (unit, run, column) int64
-        Statistics of systems in the places 0 … R_A − 1, and in the places R_A … R_A + R_B − 1.
-
-    Returns
-    -------
-    ahead, behind : (column, slot, replicate) float64
-        What each column adds to each of the R_A + R_B slots: whole numbers.
-    """
-    places = ahead.shape[1] + behind.shape[1]
-    out = tuple(np.empty((side.shape[2], places, count)) for side in (ahead, behind))
-    _sum_dealt(np.uint64(draws.key), np.uint64(first), ahead, behind, out[0], out[1])
-    return out[0], out[1]
 
 
 def draw_shuffle(draws: Draws, replicate: int, runs: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -84,45 +60,6 @@ def fill_shuffles(
     given, taken = np.zeros((n_words, count), np.uint64), np.zeros((n_words, count), np.uint64)
     _fill_shuffles(np.uint64(draws.key), np.uint64(first), draws.n_units, runs, given, taken)
     return given, taken
-
-
-@kernel
-def _sum_dealt(
-    key: np.uint64,
-    first: np.uint64,
-    ahead: NDArray[np.int64],
-    behind: NDArray[np.int64],
-    out_ahead: NDArray[np.float64],
-    out_behind: NDArray[np.float64],
-) -> None:
-    units, split, many = ahead.shape
-    places = split + behind.shape[1]
-    quads = (places + 2) // 4
-    words, order = np.empty(4 * quads, np.uint64), np.empty(places, np.int64)
-    sums_ahead = np.empty((_TILE, places, many), np.int64)
-    sums_behind = np.empty((_TILE, places, behind.shape[2]), np.int64)
-    count = out_ahead.shape[2]
-    for start in range(0, count, _TILE):
-        rows = min(_TILE, count - start)
-        sums_ahead[:] = 0
-        sums_behind[:] = 0
-        for unit in range(units):  # replicates within a unit: its outputs stay in the cache
-            for row in range(rows):
-                fill_words(key, first + np.uint64(start + row), unit * quads, quads, words)
-                shuffle_places(words, order)
-                for place in range(places):
-                    if place < split:
-                        target, source = sums_ahead[row, order[place]], ahead[unit, place]
-                    else:
-                        target, source = sums_behind[row, order[place]], behind[unit, place - split]
-                    for column in range(len(source)):
-                        target[column] += source[column]
-        for row in range(rows):
-            for place in range(places):
-                for column in range(many):
-                    out_ahead[column, place, start + row] = sums_ahead[row, place, column]
-                for column in range(behind.shape[2]):
-                    out_behind[column, place, start + row] = sums_behind[row, place, column]
 
 
 @kernel
@@ -181,8 +118,7 @@ class PerOutput:
 
     def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
         self.slots = group.runs
-        stacked = _stack(replicas, group, width)
-        self._by_run = [PlacedColumns.of(stacked[:, run : run + 1]) for run in range(group.runs[0])]
+        self._by_run = [PlacedColumns.of_run(replicas, group, run, width) for run in range(group.runs[0])]
 
     def deal(self, draws: Draws, first: int, count: int) -> Dealt:
         runs, words = len(self._by_run), -(-draws.n_units // 64)
@@ -205,22 +141,25 @@ class RofTwoR:
     def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
         self.slots = group.runs
         self._width = width
-        # A system stands on one side or on both; (unit, run, system · statistic).
-        self._sides = [self._columns(replicas, group, side) for side in range(2)]
-
-    def _columns(self, replicas: Replicas, group: Group, side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        rows = np.unique(group.rows[:, side])
-        taken = np.stack([replicas.statistics[system][:, :, : self._width] for system in group.systems[rows].tolist()])
-        columns = np.ascontiguousarray(taken.transpose(2, 1, 0, 3)).reshape(taken.shape[2], taken.shape[1], -1)
-        place = np.zeros(len(group.systems), np.int64)
-        place[rows] = np.arange(len(rows))
-        return columns, place
+        # A system stands on one side or on both.
+        chosen = [np.unique(group.rows[:, side]) for side in range(2)]
+        self._place = []
+        for rows in chosen:
+            place = np.zeros(len(group.systems), np.int64)
+            place[rows] = np.arange(len(rows))
+            self._place.append(place)
+        systems = [group.systems[rows] for rows in chosen]
+        self._shared = SharedOutputs.of(replicas, systems[0], systems[1], width)
+        self._sides = [] if self._shared is not None else [_by_unit(replicas, some, width) for some in systems]
 
     def deal(self, draws: Draws, first: int, count: int) -> Dealt:
-        sums = sum_dealt(draws, first, count, self._sides[0][0], self._sides[1][0])
+        if self._shared is not None:
+            sums = sum_shared(draws, first, count, self._shared)
+        else:
+            sums = sum_dealt(draws, first, count, *self._sides)
         ahead, behind = (
             side.reshape(-1, self._width, *side.shape[1:])[place].transpose(1, 0, 2, 3)
-            for side, (_, place) in zip(sums, self._sides, strict=True)
+            for side, place in zip(sums, self._place, strict=True)
         )
         return Dealt(ahead, behind)
 
@@ -234,8 +173,7 @@ class SegmentBlock:
         equal = group.runs[0] == group.runs[1]
         self.slots = group.runs if equal else (1, 1)
         if equal:
-            stacked = _stack(replicas, group, width)
-            self._by_run = [PlacedColumns.of(stacked[:, run : run + 1]) for run in range(group.runs[0])]
+            self._by_run = [PlacedColumns.of_run(replicas, group, run, width) for run in range(group.runs[0])]
             self.divisors = (1, 1)
         else:
             sums = [replicas.statistics[system][:, :, :width].sum(axis=0) for system in group.systems.tolist()]
@@ -297,6 +235,12 @@ def shuffled_share(runs: int) -> float:
 
 def _stack(replicas: Replicas, group: Group, width: int) -> NDArray[np.int64]:
     return np.stack([replicas.statistics[system][:, :, :width] for system in group.systems.tolist()])
+
+
+def _by_unit(replicas: Replicas, systems: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Return (unit, run, system · statistic)."""
+    taken = np.stack([replicas.statistics[system][:, :, :width] for system in systems.tolist()])
+    return np.ascontiguousarray(taken.transpose(2, 1, 0, 3)).reshape(taken.shape[2], taken.shape[1], -1)
 
 
 def _mirror(left: NDArray[np.float64], moved: NDArray[np.float64]) -> Dealt:

@@ -1,0 +1,75 @@
+"""Runs that several systems share are scored and summed once, and every pair counts as it does alone."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from support.replica_nulls import make_replicas, ratio
+
+from pipeline.resampling.draws import Draws
+from pipeline.resampling.replicas import shuffles
+from pipeline.resampling.replicas.components import unit_values
+from pipeline.resampling.replicas.count import count_null
+from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
+from pipeline.resampling.replicas.score_deviation import spread_scores
+
+UNITS = 70  # more than one word of a mask
+ADDRESS = Draws(7, UNITS, UNITS)
+
+
+def make_groups(kind):
+    """All ordered groups of three of four runs, as systems; some pairs of them, each system on either side."""
+    pool = make_replicas([4], UNITS, kind=kind, pairs=np.zeros((0, 2)))
+    groups = list(permutations(range(4), 3))
+    pairs = np.array([(place, (place + step) % len(groups)) for step in (5, 7) for place in range(len(groups))])
+    statistics = tuple(np.ascontiguousarray(pool.statistics[0][list(group)]) for group in groups)
+    return Replicas(statistics, pool.score, pool.form, True, pairs)
+
+
+def alone(replicas, pair):
+    systems = tuple(replicas.statistics[system].copy() for system in replicas.pairs[pair])
+    return Replicas(systems, replicas.score, replicas.form, True, np.array([[0, 1]]))
+
+
+@pytest.mark.parametrize("kind", ["linear", "general"])
+@pytest.mark.parametrize("null", ["per-output", "r-of-2r", "segment-block", "multeval", "crossed"])
+def test_pairs_of_groups_of_the_same_runs_count_as_each_alone(null, kind, monkeypatch):
+    replicas, used = make_groups(kind), []
+    sum_shared = shuffles.sum_shared
+    monkeypatch.setattr(shuffles, "sum_shared", lambda *given: used.append(True) or sum_shared(*given))
+    found = count_null(null, ADDRESS, replicas, cells=range(1), replicates=60)
+    assert bool(used) == (null == "r-of-2r")
+    for pair in range(0, len(replicas.pairs), 9):
+        own = count_null(null, ADDRESS, alone(replicas, pair), cells=range(1), replicates=60)
+        for name in ("delta", "hits", "compared", "empty", "reason"):
+            np.testing.assert_array_equal(getattr(found, name)[pair], getattr(own, name)[0], err_msg=name)
+    assert len(used) == (null == "r-of-2r")  # of two systems nothing is shared
+
+
+def test_values_and_spreads_of_groups_are_those_of_each_alone():
+    replicas = make_groups("general")
+    values = unit_values(replicas, observe_replicas(replicas))
+    spread = spread_scores(ADDRESS, replicas, replicates=60)
+    for system in range(0, len(replicas.statistics), 7):
+        own = alone(replicas, system)
+        np.testing.assert_array_equal(values[system], unit_values(own, observe_replicas(own))[0])
+        alike = spread_scores(ADDRESS, own, replicates=60)
+        np.testing.assert_array_equal(spread.by_run[system], alike.by_run[0])
+        assert (spread.s_test[system], spread.s_sel[system], spread.empty[system]) == (alike.s_test[0], alike.s_sel[0], 0)
+
+
+def test_each_run_is_scored_once():
+    scored = []
+
+    def score(sums):
+        scored.append(sums[0].size)
+        return ratio(sums)
+
+    made = make_groups("ratio")
+    replicas = Replicas(made.statistics, score, "ratio", True, made.pairs)
+    observed = observe_replicas(replicas)
+    assert sum(scored) == 4
+    unit_values(replicas, observed)
+    assert sum(scored) == 4 + 4 * UNITS
