@@ -21,7 +21,7 @@ from pipeline.engine.stock import take_stock
 from pipeline.engine.watch import await_end
 from pipeline.errors import PipelineError, RunLocked, StoreError
 from pipeline.plan.costs import TaskCosts
-from pipeline.plan.inventory import Inventory
+from pipeline.plan.inventory import BriefInventory
 from pipeline.plan.open_tasks import Plan, plan_study
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.record.manifest import Manifest, ReceiptWriter, failure_entry, read_manifest
@@ -144,7 +144,7 @@ class Coordinator:
         self.progress, self.block_cells, self.workers = progress, block_cells, workers
         self.machine = machine_factor()
         self.outlook = Outlook(TaskCosts(manifest.study, manifest.inputs, machine=self.machine).seconds)
-        self.inventory = Inventory()
+        self.inventory = BriefInventory()
         self.attempts: Counter[str] = Counter()
         self.fruitless = 0
         self.running: dict[str, Task] = {}
@@ -258,7 +258,8 @@ class Coordinator:
     def _take(self, outcome: Outcome) -> None:
         self.lease.check()
         task = outcome.task
-        result = replace(outcome.result, attempts=self.attempts[task.key] + 1)
+        # The key is the queue's own string: what came from a worker brings one that would be kept as long as the run lasts.
+        result = replace(outcome.result, key=task.key, attempts=self.attempts[task.key] + 1)
         del self.running[task.key]
         if isinstance(result, Receipt):
             self.receipts.append("done", result)

@@ -1,7 +1,6 @@
 """Run tasks on a Dask cluster. Nothing else imports Dask.
 
-A bounded window of futures, each released as soon as its receipt is here: nothing that was computed lives only in a worker's
-memory, and a graph of the whole study is never built.
+A bounded window of futures, each released once its receipt is here: no result lives only in a worker, no graph is ever built.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dask.config
-from dask.utils import parse_timedelta
+from dask.utils import key_split, parse_timedelta
 from distributed import Client, Future, as_completed
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
@@ -176,6 +175,7 @@ class DaskExecutor:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
+        key_split.cache_clear()  # no key is met twice, and Dask would keep the names of 100,000
         workers: Mapping[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         self._threads = sum(int(worker["nthreads"]) for worker in workers.values())
         self._patience.note(len(workers))

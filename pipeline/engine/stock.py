@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.engine.state import RunState
 from pipeline.errors import StoreError
-from pipeline.plan.inventory import Inventory
+from pipeline.plan.inventory import BriefInventory
 from pipeline.plan.open_tasks import wanted_addresses
 from pipeline.plan.task import Receipt
 from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, damaged_results, list_receipts, result_exists
@@ -25,7 +25,7 @@ GONE = "its result is gone", "the cube has its chunks"
 
 def take_stock(
     run: RunDirectory, manifest: Manifest, ledger: Ledger, receipts: ReceiptWriter, state: RunState, *, verify: bool
-) -> Inventory:
+) -> BriefInventory:
     """Return what is done: the run's own receipts, and those of other runs that this one can use.
 
     Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
@@ -43,7 +43,7 @@ def take_stock(
         if key not in damaged:
             receipts.append("reused", receipt)
             own[key] = receipt
-    return Inventory.of(own.values())
+    return BriefInventory.of(own.values())
 
 
 def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:

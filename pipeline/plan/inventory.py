@@ -7,10 +7,12 @@ in a ledger they name it by its digest.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from operator import itemgetter
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from pipeline.plan.task import Failure, Kind, Receipt, triangle, unpack_mask
 from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.store.addresses import digest
 
-__all__ = ["Coverage", "Group", "Groups", "Inventory", "Positions", "usable_cells"]
+__all__ = ["BriefInventory", "Coverage", "Group", "Groups", "Inventory", "Positions", "usable_cells"]
 
 
 class Coverage(NamedTuple):
@@ -135,7 +137,7 @@ class Groups:
 class Inventory:
     """Receipts by key, failures by key, and an index from columns to the receipts that cover them.
 
-    This is the one value of the package that grows: the coordinator adds to it as tasks end.
+    It only grows: a process that lives as long as a run keeps a `BriefInventory`.
     """
 
     receipts: dict[str, Receipt] = field(default_factory=dict)
@@ -145,7 +147,7 @@ class Inventory:
     _shared: dict[tuple[tuple[str, int], ...], list[dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, receipts: Iterable[Receipt]) -> Inventory:
+    def of(cls, receipts: Iterable[Receipt]) -> Self:
         """Index receipts."""
         inventory = cls()
         for receipt in receipts:
@@ -157,7 +159,7 @@ class Inventory:
         if receipt.key in self.receipts:
             return
         self.failures.pop(receipt.key, None)
-        # What came from a worker or a ledger has strings of its own for every word, and nothing here shrinks before the run ends.
+        # What came from a ledger has strings of its own for every word.
         covers: dict[str, Any] = {sys.intern(name): value for name, value in receipt.covers.items()}
         columns: list[tuple[str, int]] = []
         if receipt.kind == "resample":
@@ -186,3 +188,53 @@ class Inventory:
             if cells:
                 found.append(Coverage(receipt, slot, cells, *self._groups.among(group, systems), group))
         return found
+
+
+class BriefInventory(Inventory):
+    """What a plan asks of receipts, and nothing more: which keys are done, and which cells of a column are covered by which group.
+
+    A coordinator keeps one for as long as a run lasts. Of a receipt it holds the key: where the result is, and its checksum, stand
+    in the ledger, where the tasks that read it look. `receipts` has one value for all that are done of a kind, and `coverage` gives
+    one for all receipts of a group: neither says which result holds a cell.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[str, Receipt] = {}
+        self._spans: dict[str, dict[tuple[int, int], list[tuple[int, int]]]] = {}
+
+    def add(self, receipt: Receipt) -> None:
+        """Note that a task is done."""
+        if receipt.key in self.receipts:
+            return
+        self.failures.pop(receipt.key, None)
+        if receipt.kind not in self._kinds:
+            self._kinds[receipt.kind] = Receipt(receipt.kind, "", "", "", "", 0.0, "")
+        self.receipts[receipt.key] = self._kinds[receipt.kind]
+        if receipt.kind != "resample":
+            return
+        replicates, *span = (int(receipt.covers[name]) for name in ("replicates", "first_cell", "stop_cell"))
+        for entry in receipt.covers["columns"]:
+            alike = self._spans.setdefault(entry["column"], {}).setdefault((self._groups.number(entry), replicates), [])
+            _join(alike, span[0], span[1])
+
+    def coverage(self, column: str, systems: tuple[str, ...], replicates: int) -> list[Coverage]:
+        """Return what is covered of a column for these systems: of each group all cells at once."""
+        found: list[Coverage] = []
+        for (group, theirs), spans in self._spans.get(column, {}).items():
+            cells: list[int] = []
+            for first, stop in spans:
+                cells += usable_cells({"replicates": theirs, "first_cell": first, "stop_cell": stop}, replicates)
+            if cells:
+                found.append(Coverage(self._kinds["resample"], 0, tuple(cells), *self._groups.among(group, systems), group))
+        return found
+
+
+def _join(spans: list[tuple[int, int]], first: int, stop: int) -> None:
+    """Add the cells from ``first`` to ``stop`` to spans that are sorted, and neither touch nor overlap."""
+    # Neighbours end at about the same time, so there are never many spans.
+    left = bisect_left(spans, first, key=itemgetter(1))
+    right = bisect_right(spans, stop, key=itemgetter(0))
+    if left < right:
+        first, stop = min(first, spans[left][0]), max(stop, spans[right - 1][1])
+    spans[left:right] = [(first, stop)]

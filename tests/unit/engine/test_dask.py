@@ -13,10 +13,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from dask.utils import key_split
 from support.studies import ledger, run_cli, text_study, times_done
 
 from pipeline.engine import dask as engine
 from pipeline.engine.dask import DaskExecutor, open_executor
+from pipeline.engine.patience import LOOK_SECONDS
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, ReportSpec, Task
 from pipeline.study.profile import ClusterProfile
@@ -43,6 +45,15 @@ def test_a_stop_is_heard_while_a_first_worker_is_awaited(tmp_path: Path) -> None
         assert executor.describe()["workers"] == 0
         assert list(executor.wait(0.1)) == []
     assert time.monotonic() - start < 20
+
+
+def test_names_of_tasks_are_not_remembered(tmp_path: Path) -> None:
+    with opened(NOBODY, tmp_path) as executor:
+        for number in range(1000):
+            key_split(f"test-report-{number}")
+        time.sleep(LOOK_SECONDS)
+        executor.free()
+        assert key_split.cache_info().currsize < 1000
 
 
 def test_a_cluster_without_workers_is_an_error_after_the_time_of_its_profile(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from support.plans import all_done, made_study, plan_tasks, receipt_of
 
 from pipeline.plan.inputs import Inputs
-from pipeline.plan.inventory import Group, Inventory
+from pipeline.plan.inventory import BriefInventory, Group, Inventory
+from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Receipt, pack_mask
 from pipeline.record.manifest import ReceiptWriter, list_receipts
 from pipeline.resampling.address import CELL
@@ -52,17 +54,34 @@ def test_receipts_that_cover_the_same_share_it_in_memory() -> None:
     assert all(c.pairs is covered[0].pairs for c in covered)
 
 
-def test_little_is_kept_in_memory_of_a_task_that_is_done() -> None:
-    few, many = ([pickle.dumps(receipt) for receipt in all_done(asked_of(cells), block_cells=1)] for cells in (10, 400))
-    inventory = Inventory.of(pickle.loads(receipt) for receipt in few)
+def kept_bytes(inventory: Inventory, many: list[bytes], keys: list[str]) -> int:
+    """Return what an inventory keeps of receipts from workers, beyond their keys, which a queue has anyway."""
     tracemalloc.start()
     try:
-        for receipt in many:
-            inventory.add(pickle.loads(receipt))
-        kept, _ = tracemalloc.get_traced_memory()
+        for receipt, key in zip(many, keys, strict=True):
+            inventory.add(replace(pickle.loads(receipt), key=key))
+        return tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert kept < 1100 * (len(inventory.receipts) - len(few))
+
+
+@pytest.mark.parametrize(("kind", "most"), [(Inventory, 1100), (BriefInventory, 150)])
+def test_little_is_kept_in_memory_of_a_task_that_is_done(kind: type[Inventory], most: int) -> None:
+    few, many = (all_done(asked_of(cells), block_cells=1) for cells in (10, 400))
+    inventory = kind.of(few)
+    kept = kept_bytes(inventory, [pickle.dumps(receipt) for receipt in many], [receipt.key for receipt in many])
+    assert kept < most * (len(inventory.receipts) - len(few))
+
+
+def test_a_brief_inventory_plans_as_a_full_one() -> None:
+    rng = np.random.default_rng(607)
+    receipts = [receipt for receipt in all_done(asked_of(13), block_cells=2) if receipt.kind == "resample"]
+    for cells in (5, 13, 30):
+        asked = asked_of(cells)
+        for _ in range(8):
+            some = [receipts[i] for i in rng.permutation(len(receipts))[: rng.integers(len(receipts) + 1)]]
+            full, brief = (plan_study(*asked, kind.of(some), run="r").tasks for kind in (Inventory, BriefInventory))
+            assert brief == full
 
 
 def asked_of(cells: int) -> tuple[Study, Inputs]:
