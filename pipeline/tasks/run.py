@@ -64,9 +64,9 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
             _make_room(task.kind)
             return _function(task.kind)(task, Path(runs))
     except PipelineError as error:
-        # What a program outside has printed belongs to the record of its failure.
+        # What a program outside has printed belongs to the record of its failure, before what only we can read.
         log = str(getattr(error, "log", ""))
-        told = traceback.format_exc() + (f"\nIt printed:\n{log}" if log else "")
+        told = (f"It printed:\n{log.rstrip()}\n\n" if log else "") + traceback.format_exc()
         return Failure(task.key, task.label, error.exit_code, error.problems, told, facts=getattr(error, "facts", {}))
     except OSError as error:
         mapped = store_error(error, error.filename or runs)

@@ -12,6 +12,7 @@ from support import taggers
 from support.studies import ledger, write_study
 
 from pipeline.api import run
+from pipeline.errors import TaskError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import Failure, Receipt, Task
@@ -168,3 +169,18 @@ def test_a_trainer_that_changes_the_current_folder_does_so_for_itself(tmp_path: 
     before = os.getcwd()
     assert isinstance(run_task(trainings(odd_study(tmp_path, "moves away"))["moves away"], str(tmp_path / "runs")), Receipt)
     assert os.getcwd() == before
+
+
+def test_what_a_command_printed_stands_before_the_traceback_that_only_developers_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(task: Task, runs: Path) -> Receipt:
+        error = TaskError.of("P410", "the command failed")
+        error.log = "fairseq: no such file: dict.de.txt\n"  # type: ignore[attr-defined]
+        raise error
+
+    monkeypatch.setattr("pipeline.tasks.run._function", lambda kind: fail)
+    (task, *_) = trainings(odd_study(tmp_path, "nothing")).values()
+    failure = run_task(task, str(tmp_path / "runs"))
+    assert isinstance(failure, Failure)
+    assert failure.traceback.startswith("It printed:\nfairseq: no such file: dict.de.txt\n\nTraceback (most recent call last)")
