@@ -64,8 +64,8 @@ def run_in_terminal(command: list[str]) -> str:
 def draw_lines(lines: list[str]) -> list[str]:
     """Return text elements, one for each piece of one style between wider gaps, each at its own column.
 
-    A style goes on until its code is taken back, over the ends of lines too. A gap is left by a place and not by blanks: not
-    everything that draws SVG minds `textLength`.
+    A style lasts until it is reset, across line ends too. Gaps are made by position and not by blanks, since some programs that
+    draw SVG ignore `textLength`.
     """
     drawn, codes = [], list[str]()
     for k, line in enumerate(lines):

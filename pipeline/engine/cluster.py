@@ -243,8 +243,8 @@ def _refuse_open(profile: ClusterProfile, cluster: Any) -> None:
 def _local_options(profile: ClusterProfile, workers: int | None) -> dict[str, Any]:
     given = profile.options
     local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
-    # Workers write into the terminal of the run. What a task says comes back with its outcome; what Dask says of connections that
-    # end, as all do with the cluster, is no news to a user.
+    # Workers write to the terminal of the run. A task's own words come back with its outcome; that connections end, which Dask
+    # logs as an error, happens whenever a cluster closes.
     local["silence_logs"] = logging.CRITICAL
     options = {**local, **given}
     options.pop("local_directory", None)  # a folder within it is the temporary one of this run

@@ -119,7 +119,7 @@ def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
     if state == "UNKNOWN":
         return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it again"
     if state in {"FAILED", "INCOMPLETE"}:
-        return state, f"`pipeline logs {run.id}` has what failed; once it is mended, `pipeline resume {run.id}` tries it again"
+        return state, f"`pipeline logs {run.id}` shows what failed; once that is fixed, `pipeline resume {run.id}` tries it again"
     return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` continues it"
 
 

@@ -22,7 +22,7 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 MOST_POINTS = 4000
 """Points of one shape and colour in a figure. Of more, the report leaves out those that lie on others, since a page holds every
-figure; an analysis lists and draws the pairs of a test set one by one only up to so many."""
+figure; an analysis lists and draws single pairs of a test set only up to this number."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
 from pipeline.study.sets import FormatSpec, TestSet
 
-if TYPE_CHECKING:  # a mistyped metric of a comparison is told without it
+if TYPE_CHECKING:  # `compare` refuses a mistyped metric without loading it
     from pipeline.study.schema import Study
 
 __all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]

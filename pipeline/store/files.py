@@ -84,13 +84,16 @@ def temporary_name() -> str:
 
 
 @contextmanager
-def replacing(path: Path | str) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name, whole and on disk, when the block ends well, and not at all otherwise."""
+def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name, whole and on disk, when the block ends well, and not at all otherwise.
+
+    A new file is for its owner alone, or as the umask says; one that is replaced keeps its mode.
+    """
     final = Path(path)
     temporary = final.parent / temporary_name()
     try:
         _make_folders(final.parent)
-        with open(temporary, "xb", opener=open_private) as file:
+        with open(temporary, "xb", opener=open_private if private else None) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -112,10 +115,14 @@ def write_bytes(path: Path | str, data: bytes) -> None:
 
 
 def write_output(path: Path | str, data: bytes) -> None:
-    """Write bytes where a user asked for them: through a link, and into a pipe or a device; atomically into an ordinary file."""
+    """Write bytes where a user asked for them: through a link, and into a pipe or a device; atomically into an ordinary file.
+
+    It is a file like those of other programs, and is read by whom the umask lets read it.
+    """
     final = Path(path)
     if not final.is_symlink() and (final.is_file() or final.is_dir() or not final.exists()):
-        write_bytes(final, data)
+        with replacing(final, private=False) as file:
+            file.write(data)
         return
     try:
         with open(final, "wb") as file:  # another file in its place would be read by nobody

@@ -121,8 +121,8 @@ def test_a_run_with_a_damaged_lease_is_told_and_hides_no_other(run: RunDirectory
     [
         ("COMPLETED", ""),
         ("CANCELLED", "`pipeline resume small-1` continues it"),
-        ("FAILED", "`pipeline logs small-1` has what failed; once it is mended, `pipeline resume small-1` tries it again"),
-        ("INCOMPLETE", "`pipeline logs small-1` has what failed; once it is mended, `pipeline resume small-1` tries it again"),
+        ("FAILED", "`pipeline logs small-1` shows what failed; once that is fixed, `pipeline resume small-1` tries it again"),
+        ("INCOMPLETE", "`pipeline logs small-1` shows what failed; once that is fixed, `pipeline resume small-1` tries it again"),
     ],
 )
 def test_a_run_that_has_ended_is_advised_what_helps(run: RunDirectory, state: str, advice: str) -> None:

@@ -251,6 +251,14 @@ def test_what_is_written_can_be_read_by_its_owner_alone_whatever_the_umask(tmp_p
     assert modes(make_directory(tmp_path / "d" / "e"), tmp_path / "d") == [0o700, 0o700]
 
 
+def test_what_a_user_asks_for_by_name_has_the_mode_that_the_umask_gives(tmp_path: Path, umask: int) -> None:
+    write_output(path := tmp_path / "page.html", b"1")
+    assert modes(path) == [0o666 & ~umask]
+    path.chmod(0o640)
+    write_output(path, b"2")
+    assert modes(path) == [0o640]
+
+
 @pytest.mark.usefixtures("umask")
 def test_what_was_opened_on_purpose_stays_open_where_it_is_written_again(tmp_path: Path) -> None:
     path = tmp_path / "a" / "c.json"
