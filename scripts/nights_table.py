@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from pipeline.inference.spending import Spending
+from pipeline.inference.sequential.spending import Spending
 
 NIGHTS, ITEMS, FROM, ALPHA = 30, 200, 11, 0.05
 SIZES = (50, 200, 1000)

@@ -309,7 +309,7 @@ for name in ("analyses", "inference", "metrics", "presets", "procedures", "resam
     package = importlib.import_module(f"pipeline.{name}")
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)
-assert "pipeline.resampling.byte_product" in sys.modules
+assert "pipeline.resampling.products.byte_product" in sys.modules
 print([name for name in ("numba", "llvmlite") if name in sys.modules])
 """
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -408,3 +408,13 @@ def test_the_report_names_no_analysis() -> None:
     names = {f'"{form}"' for name in points for form in (name, name.replace("-", "_"))}
     named = {(name, one) for name, path in modules() if folder_of(name) == "report" for one in names if one in path.read_text()}
     assert not named
+
+
+def test_each_folder_of_those_that_compute_is_on_the_page_of_the_architecture() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    described = {line.split("`")[1] for line in page.splitlines() if line.startswith(("| `resampling/", "| `inference/"))}
+    assert described == {
+        f"{folder.relative_to(PACKAGE).as_posix()}/"
+        for top in ("resampling", "inference")
+        for folder in (PACKAGE / top, *(found.parent for found in (PACKAGE / top).glob("*/__init__.py")))
+    }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import Relation
-from pipeline.inference.system_quantiles import SystemSample, quantile_interval
+from pipeline.inference.intervals.system_quantiles import SystemSample, quantile_interval
 
 __all__ = ["FEWEST_BASES", "LEVEL", "Sampled", "describe_interval", "sample_systems"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import StudentTails
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.measures import sum_by_unit
 

@@ -155,7 +155,7 @@ def _arithmetic() -> Finding:
     import numpy.linalg  # noqa: F401 - loads the library that is asked about
     from threadpoolctl import threadpool_info
 
-    from pipeline.resampling.byte_product import forms
+    from pipeline.resampling.products.byte_product import forms
 
     blas = [each for each in threadpool_info() if each.get("user_api") == "blas"]
     names = ", ".join(sorted({f"{each.get('internal_api')} {each.get('version')} ({each.get('architecture')})" for each in blas}))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.inference.p_values import REASONS, clopper_pearson
-from pipeline.resampling.compare import fold_lanes
+from pipeline.resampling.comparison.compare import fold_lanes
 from pipeline.resampling.measures import LANES
 from pipeline.resampling.observe import TOLERANCE
 

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import SMALLEST, holm_within_reach
-from pipeline.inference.multiplicity import benjamini_hochberg, holm
+from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.special import ndtri
+from pipeline.inference.unit_diagnostics.few_units import SMALLEST, holm_within_reach
 
 __all__ = [
     "AdjustedBy",
@@ -86,10 +86,10 @@ def decide_family(
     corrected : (pair,) float64
         The same, corrected for few units; nan where no correction applies.
     floor : (pair,) float64
-        From `pipeline.inference.few_units.evidence_floor`.
+        From `pipeline.inference.unit_diagnostics.few_units.evidence_floor`.
     max_t, alone : (pair,) float64
-        From `pipeline.inference.studentised_max_t`, adjusted and of each pair by itself; nan of pairs without a standard error, of
-        which no difference is claimed.
+        From `pipeline.inference.multiple_comparisons.studentised_max_t`, adjusted and of each pair by itself; nan of pairs without
+        a standard error, of which no difference is claimed.
     replicates : int
         b of max-T; 0 where no replicate was kept, or those kept are not of this family.
     alpha : float
@@ -257,7 +257,8 @@ def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = 
     alpha : float
         Level of the family.
     floor : (pair,) float64, optional
-        No p is taken to be smaller: the larger of `pipeline.inference.few_units.evidence_floor` and a p corrected for few units.
+        No p is taken to be smaller: the larger of `pipeline.inference.unit_diagnostics.few_units.evidence_floor` and a p corrected
+        for few units.
 
     Examples
     --------

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import StudentTails
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.special import stdtr
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 
 __all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "two_one_sided", "within_margin_by_t"]
 
@@ -211,7 +211,7 @@ def judge(
         Equivalent at any margin, and decided.
     alpha : float
     undecided : (pair,) bool, optional
-        No p of the pair is a verdict (`pipeline.inference.undecided`).
+        No p of the pair is a verdict (`pipeline.inference.unit_diagnostics.undecided`).
 
     Examples
     --------

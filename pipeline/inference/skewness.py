@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import StudentTails
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 
 __all__ = ["skewed_tail", "unskew"]
 
@@ -22,7 +22,7 @@ def unskew(t: NDArray[np.float64], acceleration: NDArray[np.float64]) -> NDArray
     t : (...) float64
         Of a gain in a fixed direction.
     acceleration : (...) float64
-        Of the gain in the same direction, from `pipeline.resampling.influence`; 0 where it is nan.
+        Of the gain in the same direction, from `pipeline.resampling.standard_errors.influence`; 0 where it is nan.
 
     Examples
     --------

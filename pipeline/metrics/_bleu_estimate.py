@@ -43,7 +43,7 @@ def estimate(
     Parameters
     ----------
     totals, moved, rows, start, out
-        As for `pipeline.resampling.swapped_pairs.EstimatedScore`; ``moved`` may have more replicates than are estimated.
+        As for `pipeline.resampling.comparison.swapped_pairs.EstimatedScore`; ``moved`` may have more replicates than are estimated.
     added : float
         The constant of add-k, or 0.
     """

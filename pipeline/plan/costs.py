@@ -18,7 +18,7 @@ from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, Resampl
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds, count_cells
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
-from pipeline.resampling.studentise_budget import products, replicates_within
+from pipeline.resampling.standard_errors.studentise_budget import products, replicates_within
 from pipeline.study.schema import Study
 
 __all__ = ["TaskCosts", "block_seconds", "count_pairs"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.inference.planning import MOST_UNITS, bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
+from pipeline.inference.sample_size.planning import MOST_UNITS, bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
 from pipeline.interfaces.wording import format_p
 
 __all__ = [

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.inference.planning import bootstrap_p
+from pipeline.inference.sample_size.planning import bootstrap_p
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 
 __all__ = ["ITEMS", "Point", "draw_charts", "list_points", "write_points"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Method
 from pipeline.interfaces.procedures import Procedure
 from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from pipeline.inference.undecided import explain_undecided
+from pipeline.inference.unit_diagnostics.undecided import explain_undecided
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE

@@ -109,7 +109,9 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
 
 
 def draw_counts(draws: Draws, first: int, count: int, out: NDArray[np.uint8]) -> None:
-    """Count how often each unit is drawn in consecutive replicates, in bytes and as `pipeline.resampling.byte_product` wants them.
+    """Count how often each unit is drawn in consecutive replicates, in bytes and in the layout of products in bytes.
+
+    `pipeline.resampling.products.byte_product` describes it.
 
     Parameters
     ----------

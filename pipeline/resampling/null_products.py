@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
+from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
 
 __all__ = ["Product", "Weighed"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
-from pipeline.resampling.influence import count_discordant, leave_one_out, pair_errors
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
+from pipeline.resampling.standard_errors.influence import count_discordant, leave_one_out, pair_errors
 
 __all__ = ["TOLERANCE", "observe", "ratio_factor", "score_observed"]
 

@@ -14,17 +14,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pipeline.resampling.address import cell_bounds
-from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
-from pipeline.resampling.compare import Tally, compare_values
-from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
-from pipeline.resampling.compare_integers import GainTables
-from pipeline.resampling.comparison_rules import Plan, Rule, plan_swaps
-from pipeline.resampling.contract import largest_magnitude
+from pipeline.resampling.comparison.compare import Tally, compare_values
+from pipeline.resampling.comparison.compare_bytes import GainBytes, count_whole_gains
+from pipeline.resampling.comparison.compare_integers import GainTables
+from pipeline.resampling.comparison.comparison_rules import Plan, Rule, plan_swaps
+from pipeline.resampling.comparison.swapped_pairs import SwappedPairs
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import LANES, PAIRS_AT_ONCE, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
-from pipeline.resampling.swap_batches import SwapBatches
-from pipeline.resampling.swapped_pairs import SwappedPairs
+from pipeline.resampling.products.columns import StatisticColumns, Sums, Wanted
+from pipeline.resampling.products.contract import largest_magnitude
+from pipeline.resampling.products.swap_batches import SwapBatches
 from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, empty_lanes
 
 __all__ = ["randomize"]

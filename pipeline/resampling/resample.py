@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.address import CELL, cell_bounds
-from pipeline.resampling.batches import make_batches
-from pipeline.resampling.columns import StatisticColumns, Sums, Wanted
-from pipeline.resampling.compare import Tally, Thresholds, compare_crossed, compare_values
-from pipeline.resampling.compare_bytes import GainBytes, count_whole_gains
-from pipeline.resampling.compare_few import FEW_GAINS, compare_few
-from pipeline.resampling.compare_integers import GainTables
-from pipeline.resampling.comparison_rules import Plan, Rule, plan_measure
-from pipeline.resampling.contract import largest_magnitude
+from pipeline.resampling.comparison.compare import Tally, Thresholds, compare_crossed, compare_values
+from pipeline.resampling.comparison.compare_bytes import GainBytes, count_whole_gains
+from pipeline.resampling.comparison.compare_few import FEW_GAINS, compare_few
+from pipeline.resampling.comparison.compare_integers import GainTables
+from pipeline.resampling.comparison.comparison_rules import Plan, Rule, plan_measure
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import LANES, PAIRS_AT_ONCE, Measure, Observed, PairCounts
 from pipeline.resampling.observe import observe
+from pipeline.resampling.products.batches import make_batches
+from pipeline.resampling.products.columns import StatisticColumns, Sums, Wanted
+from pipeline.resampling.products.contract import largest_magnitude
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, empty_lanes
 

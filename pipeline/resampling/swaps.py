@@ -77,7 +77,7 @@ def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | 
 
 
 def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None = None) -> NDArray[np.uint64]:
-    """Draw the same masks as bits, 64 units a word: what `pipeline.resampling.bitplanes` sums over.
+    """Draw the same masks as bits, 64 units a word: what `pipeline.resampling.products.bitplanes` sums over.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None
 
 @kernel
 def spread_bits(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """Write masks in bytes, as `pipeline.resampling.byte_product` wants them.
+    """Write masks in bytes, as `pipeline.resampling.products.byte_product` wants them.
 
     Parameters
     ----------

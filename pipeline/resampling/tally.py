@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.compare import fold_lanes
-from pipeline.resampling.comparison_rules import Plan
+from pipeline.resampling.comparison.compare import fold_lanes
+from pipeline.resampling.comparison.comparison_rules import Plan
 from pipeline.resampling.measures import BINS, COUNTS, LANES, SUMS, Measure, Observed, PairCounts
 
 __all__ = ["close_cell", "count_in_tiles", "empty_counts", "empty_lanes"]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.errors import DataError, Problem, StudyError
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.interfaces import Items
 from pipeline.items.frame import Survey
 from pipeline.items.readers import load_reader
@@ -16,9 +16,9 @@ from pipeline.options import suggest
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
 from pipeline.plan.methods import why_no_law
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
-from pipeline.resampling import studentise_budget
-from pipeline.resampling.contract import FORM_VARIABLE
-from pipeline.resampling.studentise_budget import products, replicates_within
+from pipeline.resampling.products.contract import FORM_VARIABLE
+from pipeline.resampling.standard_errors import studentise_budget
+from pipeline.resampling.standard_errors.studentise_budget import products, replicates_within
 from pipeline.study.grouping import DOCUMENT, choosing_columns
 from pipeline.study.schema import Study
 
@@ -67,7 +67,7 @@ def refuse_product() -> None:
     """Refuse a form of products that is asked for and that this processor has not: every task that draws would end in it."""
     if not os.environ.get(FORM_VARIABLE):
         return
-    from pipeline.resampling.byte_product import choose_form  # kernels, which nothing else here needs
+    from pipeline.resampling.products.byte_product import choose_form  # kernels, which nothing else here needs
 
     try:
         choose_form(0)

@@ -19,7 +19,7 @@ from pipeline.interfaces import usual_column
 from pipeline.items.frame import TRAITS, Frame, Kind, Output, Survey
 from pipeline.items.names import WORDS_FOR_A_RUN
 from pipeline.plan.inputs import MetricInputs
-from pipeline.resampling.studentise_budget import replicates_within
+from pipeline.resampling.standard_errors.studentise_budget import replicates_within
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study
 

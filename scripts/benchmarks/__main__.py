@@ -26,8 +26,8 @@ from benchmarks.start import measure_fixed, measure_start
 from benchmarks.studies import Bench, Question
 from benchmarks.tables import render_all
 from benchmarks.trainings import NEWS, SMALLER, Between, Corpus, measure_loop, measure_rate
-from pipeline.resampling.byte_product import forms
-from pipeline.resampling.contract import FORM_VARIABLE
+from pipeline.resampling.products.byte_product import forms
+from pipeline.resampling.products.contract import FORM_VARIABLE
 
 PARTS = {
     "jobs": "J1 to J5 through `pipeline run`, beside plain NumPy and the matrix product alone",

@@ -24,14 +24,14 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.inputs import make_correct, write_texts
 from pipeline.engine.forecast import machine_factor
-from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.inference.multiple_comparisons.studentised_max_t import studentised_max_t
 from pipeline.interfaces import Items, Metric, Statistics
 from pipeline.metrics.registry import load_metric
-from pipeline.resampling.byte_product import forms
-from pipeline.resampling.contract import FORM_VARIABLE
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
+from pipeline.resampling.products.byte_product import forms
+from pipeline.resampling.products.contract import FORM_VARIABLE
 from pipeline.resampling.randomize import randomize
 from pipeline.resampling.resample import resample
 

@@ -33,8 +33,8 @@ def describe_machine() -> dict[str, Any]:
 
 def _describe() -> dict[str, Any]:
     import pipeline
-    from pipeline.resampling.byte_product import forms
-    from pipeline.resampling.contract import FORM_VARIABLE
+    from pipeline.resampling.products.byte_product import forms
+    from pipeline.resampling.products.contract import FORM_VARIABLE
 
     np.ones((2, 2)) @ np.ones((2, 2))
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}

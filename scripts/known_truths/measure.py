@@ -11,10 +11,10 @@ from scipy.special import expit, ndtr, ndtri
 from scipy.stats import binom
 
 from pipeline.analyses.size_curve.fits import fit_line
-from pipeline.inference.correlation import correlate, share_above
-from pipeline.inference.planning import power_of
-from pipeline.inference.sign_agreement import SignCounts, expected_agreement
-from pipeline.inference.typical_error import typical_log_error, welch_test
+from pipeline.inference.across.correlation import correlate, share_above
+from pipeline.inference.across.sign_agreement import SignCounts, expected_agreement
+from pipeline.inference.across.typical_error import typical_log_error, welch_test
+from pipeline.inference.sample_size.planning import power_of
 from pipeline.resampling.replicas.components import variance_components
 
 __all__ = ["TRUTHS", "measure"]

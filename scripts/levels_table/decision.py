@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.direct.exact import sign_flips_of_few
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
-from pipeline.inference.undecided import UnitShape, find_undecided
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, studentised_max_t
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
+from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undecided
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_moments
+from pipeline.resampling.standard_errors.studentise_budget import REPLICATES_AGAIN
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise_budget import REPLICATES_AGAIN
 
 __all__ = ["Decided", "decide_as_compare"]
 
@@ -33,7 +33,7 @@ class Decided:
     p : (pair,) float64
         p_adjusted: two-sided, of a pair without a standard error nan.
     undecided : (pair,) int8
-        Position in `pipeline.inference.undecided.UNDECIDED`.
+        Position in `pipeline.inference.unit_diagnostics.undecided.UNDECIDED`.
     max_t : StudentisedMaxT
         What they are judged by.
     """

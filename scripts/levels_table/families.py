@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import StudentTails, evidence_floor
-from pipeline.inference.max_t import MaxT, StepDown
-from pipeline.inference.ranks import rank_intervals, separate
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.max_t import MaxT, StepDown
+from pipeline.inference.multiple_comparisons.ranks import rank_intervals, separate
+from pipeline.inference.unit_diagnostics.few_units import StudentTails, evidence_floor
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
@@ -163,7 +163,7 @@ def reach_of_floors(
         As observed.
     delta, se : (pair,) float64
     floor : (pair,) float64
-        From `pipeline.inference.few_units.evidence_floor`.
+        From `pipeline.inference.unit_diagnostics.few_units.evidence_floor`.
     higher_is_better : bool, optional
 
     Returns

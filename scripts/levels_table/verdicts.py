@@ -16,24 +16,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from levels_table.verdict_nulls import Sample, draw_sample, true_gain
-from pipeline.inference.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals, critical_of_wins
 from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.direct.scores import gain_of_a_win
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, StudentTails, evidence_floor, sign_flip_floor
-from pipeline.inference.few_wins import FewWins
-from pipeline.inference.multiplicity import holm
-from pipeline.inference.studentised_max_t import _caps, _count_reaching, _gauss, _reached_in, critical_value
-from pipeline.inference.undecided import UnitShape, find_undecided
-from pipeline.inference.units import effective_units
+from pipeline.inference.intervals.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals, critical_of_wins
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.multiplicity import holm
+from pipeline.inference.multiple_comparisons.studentised_max_t import _caps, _count_reaching, _gauss, _reached_in, critical_value
+from pipeline.inference.unit_diagnostics.few_units import (
+    FEW_DISCORDANT,
+    FEW_EFFECTIVE,
+    StudentTails,
+    evidence_floor,
+    sign_flip_floor,
+)
+from pipeline.inference.unit_diagnostics.few_wins import FewWins
+from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undecided
+from pipeline.inference.unit_diagnostics.units import effective_units
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import PairMoments, leave_one_out, pair_moments
-from pipeline.resampling.influence_spread import linear_errors
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE, observe
 from pipeline.resampling.resample import resample
-from pipeline.resampling.studentise import BEYOND, studentise
+from pipeline.resampling.standard_errors.influence import PairMoments, leave_one_out, pair_moments
+from pipeline.resampling.standard_errors.influence_spread import linear_errors
+from pipeline.resampling.standard_errors.studentise import BEYOND, studentise
 
 __all__ = ["ALPHA", "Cell", "Judged", "add_trials", "judge_together"]
 

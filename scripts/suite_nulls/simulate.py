@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from pipeline.inference.few_units import StudentTails, evidence_floor
+from pipeline.inference.across.suite_conclusions import conclude_questions
+from pipeline.inference.across.suites import directed_p, least_directed
 from pipeline.inference.skewness import skewed_tail
-from pipeline.inference.suite_conclusions import conclude_questions
-from pipeline.inference.suites import directed_p, least_directed
-from pipeline.inference.undecided import UnitShape, find_undecided
+from pipeline.inference.unit_diagnostics.few_units import StudentTails, evidence_floor
+from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undecided
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out, pair_moments
 from pipeline.resampling.measures import COUNTS, Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_moments
 
 __all__ = ["LEVEL", "RULES", "SCENARIOS", "SIZES", "Scenario", "simulate"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from pipeline.inference.system_quantiles import SystemSample, quantile_interval
+from pipeline.inference.intervals.system_quantiles import SystemSample, quantile_interval
 from threshold_coverage.populations import RULES, Population, known_threshold, values_of
 
 __all__ = ["METHODS", "MOST_RESAMPLED", "measure", "repeated_percentile"]

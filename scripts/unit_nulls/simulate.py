@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.p_values import CONVENTIONS, p_values
-from pipeline.inference.unit_guard import correct_few_units
-from pipeline.inference.units import effective_units, unit_effects
+from pipeline.inference.unit_diagnostics.unit_guard import correct_few_units
+from pipeline.inference.unit_diagnostics.units import effective_units, unit_effects
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
+from pipeline.resampling.standard_errors.influence import leave_one_out
 
 __all__ = ["FEW", "LEVEL", "MANY", "REPOSITORIES", "Scenario", "simulate"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from pipeline.inference.few_units import expected_rejection
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.units import effective_units
+from pipeline.inference.unit_diagnostics.few_units import expected_rejection
+from pipeline.inference.unit_diagnostics.units import effective_units
 from unit_nulls.simulate import FEW, LEVEL, MANY, Scenario
 
 __all__ = ["TABLES", "fill_tables", "many_table"]

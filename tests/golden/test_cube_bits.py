@@ -13,8 +13,8 @@ from support.studies import text_study, write_scores, write_study
 
 from pipeline.api import run
 from pipeline.cubes.reading import open_cubes
-from pipeline.resampling.byte_product import forms
-from pipeline.resampling.contract import FORM_VARIABLE
+from pipeline.resampling.products.byte_product import forms
+from pipeline.resampling.products.contract import FORM_VARIABLE
 
 GOLDEN = Path(__file__).with_name("cube_bits.json")
 

@@ -6,11 +6,11 @@ from typing import get_args
 
 from pipeline.cubes import variables
 from pipeline.inference import p_values
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.direct import result
-from pipeline.inference.intervals import INTERVAL_REASONS
-from pipeline.inference.intervals import METHODS as PLAIN_INTERVALS
-from pipeline.inference.proportions import PROPORTIONS
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.intervals.proportions import PROPORTIONS
+from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS
+from pipeline.inference.intervals.replicate_intervals import METHODS as PLAIN_INTERVALS
 from pipeline.report.pairs.cube_facts import MISSING_TAILS
 from pipeline.study.resampling import IntervalName
 from pipeline.tasks.collect.kept_scores import SIMULTANEOUS

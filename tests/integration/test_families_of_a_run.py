@@ -17,11 +17,11 @@ from pipeline.api import run
 from pipeline.cli.main import cli
 from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StudyError
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
+from pipeline.inference.multiple_comparisons.ranks import CLUSTERS, rank_intervals, separate
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, critical_value, studentised_max_t
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.ranks import CLUSTERS, rank_intervals, separate
-from pipeline.inference.studentised_max_t import StudentisedMaxT, critical_value, studentised_max_t
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
 from pipeline.report.pairs.pair_fields import read_columns
 from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.rows import FamilyKey

@@ -14,7 +14,7 @@ from support.studies import write_study
 
 from pipeline.api import open_run, run
 from pipeline.inference.equivalence import VERDICTS
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 
 ITEMS, MODELS, REPLICATES, MARGIN = 1000, 8, 20_000, 0.06
 

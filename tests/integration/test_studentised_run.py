@@ -15,12 +15,12 @@ from support.studies import PAGES, run_cli, text_study, write_study
 
 from pipeline.api import open_run, run
 from pipeline.cli import main
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.pairs.pair_fields import read_columns
-from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.standard_errors import studentise_budget
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
 from pipeline.study.load import load_study
 from pipeline.survey import checks as limits

@@ -7,8 +7,8 @@ import pytest
 from levels_table.decision import Decided, decide_as_compare
 from scipy import stats
 
-from pipeline.inference.binomial_power import critical_wins_of_t
-from pipeline.inference.power import POWER, detectable_gain, level_of
+from pipeline.inference.sample_size.binomial_power import critical_wins_of_t
+from pipeline.inference.sample_size.power import POWER, detectable_gain, level_of
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 

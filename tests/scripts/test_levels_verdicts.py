@@ -15,7 +15,7 @@ from levels_table.verdicts import Cell, _add_misses, add_trials, judge_together
 from scipy.stats import binom
 
 from pipeline import api
-from pipeline.inference.units import effective_units
+from pipeline.inference.unit_diagnostics.units import effective_units
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe

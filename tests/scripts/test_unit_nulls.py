@@ -12,7 +12,7 @@ from unit_nulls.__main__ import main
 from unit_nulls.simulate import FEW, MANY, Scenario, simulate
 from unit_nulls.tables import TABLES, fill_tables
 
-from pipeline.inference.few_units import expected_rejection
+from pipeline.inference.unit_diagnostics.few_units import expected_rejection
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 RECORDS = json.loads((DOCS / "units.json").read_text(encoding="utf-8"))["records"]

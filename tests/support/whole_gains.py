@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.resampling.compare import Tally, Thresholds
+from pipeline.resampling.comparison.compare import Tally, Thresholds
 from pipeline.resampling.measures import BINS, LANES
 
 __all__ = ["empty_tally", "thresholds"]

@@ -19,7 +19,14 @@ from pipeline.analyses.driving_items.pages import SECTION, list_figures, list_ta
 from pipeline.analyses.pairs import FULL, find_copies
 from pipeline.analyses.presentation import baseline_of
 from pipeline.analyses.units import read_documents, read_units_of_items
-from pipeline.inference.driving_items import contributions, count_to_flip, gain_of, gains_without, is_dead, rank_contributions
+from pipeline.inference.unit_diagnostics.driving_items import (
+    contributions,
+    count_to_flip,
+    gain_of,
+    gains_without,
+    is_dead,
+    rank_contributions,
+)
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
 

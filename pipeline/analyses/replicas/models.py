@@ -24,9 +24,9 @@ from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.analyses.replicas.variance import Variances, take_apart
 from pipeline.inference.equivalence import two_one_sided
-from pipeline.inference.few_units import FEW_DISCORDANT
 from pipeline.inference.special import stdtr, stdtrit
-from pipeline.inference.undecided import find_undecided
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.undecided import find_undecided
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.replicas.nulls import REASONS
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
@@ -74,7 +74,7 @@ class ModelGains:
     discordant : (pair,) int64
         Units on which the sums over runs differ.
     undecided : (pair,) int8
-        Position in `pipeline.inference.undecided.UNDECIDED`: why a small p is no verdict; 0 where it is one.
+        Position in `pipeline.inference.unit_diagnostics.undecided.UNDECIDED`: why a small p is no verdict; 0 where it is one.
     identical : (pair,) bool
     reason : (pair,) str
         Why there is no p; empty where there is.

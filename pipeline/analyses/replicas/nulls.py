@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.special import ndtr, ndtri
 from pipeline.resampling.address import count_cells, draw_key

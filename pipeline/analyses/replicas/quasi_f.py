@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.analyses.replicas.data import Model
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.resampling.replicas.nulls import REASONS, null_named
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.replicas.quasi_f import quasi_f

@@ -1,7 +1,8 @@
 """What the units of each pair of models look like, by their means over runs: whether a verdict about the models can be one.
 
-The rule is that of pairs of systems (`pipeline.inference.undecided`). Means over runs of a unit are what a claim about models rests
-on; those of scores of 0 and 1 are graded, so that few of them are decided only where all that differ do so by as much.
+The rule is that of pairs of systems (`pipeline.inference.unit_diagnostics.undecided`). Means over runs of a unit are what a claim
+about models rests on; those of scores of 0 and 1 are graded, so that few of them are decided only where all that differ do so by
+as much.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.undecided import UnitShape
-from pipeline.resampling.influence import leave_one_out, pair_moments
+from pipeline.inference.unit_diagnostics.undecided import UnitShape
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_moments
 
 __all__ = ["shape_of_models"]
 

@@ -23,7 +23,7 @@ from pipeline.analyses.sensitivity.rows import compare_rulers, describe_rulers, 
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_bootstrap import SystemBootstrap
 from pipeline.analyses.units import count_shared
-from pipeline.inference.pairwise_accuracy import gaussian_p, permute_measures
+from pipeline.inference.across.pairwise_accuracy import gaussian_p, permute_measures
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.options import meant, read_options

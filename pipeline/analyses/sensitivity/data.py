@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pipeline.analyses.pairs import FULL, find_copies
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_unit_statistics, read_units_of_items
-from pipeline.inference.pairwise_accuracy import UnitValues
+from pipeline.inference.across.pairwise_accuracy import UnitValues
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.standard_errors.influence import leave_one_out
 
 if TYPE_CHECKING:
     import xarray as xr

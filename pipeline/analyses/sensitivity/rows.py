@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.sensitivity.data import CommonPairs, Ruler
 from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
-from pipeline.inference.pairwise_accuracy import soft_accuracy
+from pipeline.inference.across.pairwise_accuracy import soft_accuracy
 
 __all__ = ["compare_rulers", "describe_rulers", "judge_rulers", "name_ruler"]
 

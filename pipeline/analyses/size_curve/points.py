@@ -16,8 +16,8 @@ from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
 from pipeline.resampling.draws import Draws, draw_order
+from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
 
 if TYPE_CHECKING:
     import xarray as xr

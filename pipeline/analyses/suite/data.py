@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_few_units, read_student_tails
+from pipeline.inference.across.suites import directed_hits, directed_p, least_directed
 from pipeline.inference.decision import bound_computed, bound_counted
-from pipeline.inference.families import lacks_spread
-from pipeline.inference.few_units import evidence_floor
+from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.skewness import skewed_tail
-from pipeline.inference.suites import directed_hits, directed_p, least_directed
-from pipeline.inference.undecided import UNDECIDED
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
+from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class SuiteData:
     discordant : (test_set, pair) int64
         −1 where it is not known.
     undecided : (test_set, pair) int8
-        Position in `pipeline.inference.undecided.UNDECIDED`: why the pair has no verdict there, and so is no evidence; 0 where it
-        has one.
+        Position in `pipeline.inference.unit_diagnostics.undecided.UNDECIDED`: why the pair has no verdict there, and so is no
+        evidence; 0 where it has one.
     units : (test_set,) int64
     p : (2, test_set, pair) float64
         One-sided, of "better" and of "worse", corrected for few units; 1 where the pair is not decided, nan where there is none.

@@ -1,7 +1,7 @@
 """Do pairs of one class have smaller standard errors than others of the same gain? Ratios, with p by permuting labels of systems.
 
 Outputs of kin fail on the same items: their differences vary less, and the same gain is significant sooner (Berg-Kirkpatrick and
-others 2012, §3.1.1, saw it in the curves). `pipeline.inference.label_permutation` has the formula.
+others 2012, §3.1.1, saw it in the curves). `pipeline.inference.across.label_permutation` has the formula.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import PairClass, Relation
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
-from pipeline.inference.label_permutation import (
+from pipeline.inference.across.label_permutation import (
     LabelTest,
     count_arrangements,
     draw_orders,

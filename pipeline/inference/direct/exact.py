@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
 from pipeline.inference.direct.scores import MEMORY, denominator_groups, differences, why_no_numerators
-from pipeline.inference.few_units import FEW_DISCORDANT, SMALLEST
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, SMALLEST
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.flips import count_reaching, sign_flip_chances
 from pipeline.resampling.exact.pairs import EXACT, PairChances, compare_pairs

@@ -1,7 +1,8 @@
 """Many families: what their number does to p-values and verdicts, as a study asks.
 
 All families of a procedure at the full size, one a test set and metric, are corrected together; tests of equivalence are families
-of their own among them. Each family is tested at one level (`pipeline.inference.multiplicity.adjust_across_families`).
+of their own among them. Each family is tested at one level
+(`pipeline.inference.multiple_comparisons.multiplicity.adjust_across_families`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.multiplicity import adjust_across_families, any_false_rejection
+from pipeline.inference.multiple_comparisons.multiplicity import adjust_across_families, any_false_rejection
 from pipeline.report.facts import FamilyCounts, FamilyP
 from pipeline.report.pairs.columns import Column, constant, flags, known_flags, numbers, unless
 from pipeline.report.pairs.intervals import hold

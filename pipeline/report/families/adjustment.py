@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
-from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.studentised_max_t import critical_value
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.cube_facts import read_floats, read_variable
 from pipeline.report.rows import PairRow
@@ -190,7 +190,7 @@ def adjust(
 
 
 def _by_exact_p(cube: xr.Dataset, se: NDArray[np.float64], **where: str) -> NDArray[np.bool_]:
-    """Tell which pairs max-T judges by the exact p of their wins: `pipeline.inference.few_wins`."""
+    """Tell which pairs max-T judges by the exact p of their wins: `pipeline.inference.unit_diagnostics.few_wins`."""
     discordant, win = read_variable(cube, "discordant", **where), read_floats(cube, "gain_of_a_win", **where)
     if discordant is None or cube.attrs.get("strata"):
         return np.zeros(len(se), np.bool_)

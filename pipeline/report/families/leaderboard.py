@@ -11,8 +11,8 @@ import numpy as np
 
 from pipeline.analyses.pairs import has_value
 from pipeline.analyses.standard_errors import read_score_errors
-from pipeline.inference.proportions import wilson
-from pipeline.inference.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
+from pipeline.inference.intervals.proportions import wilson
+from pipeline.inference.multiple_comparisons.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
 from pipeline.inference.special import stdtrit
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.pairs.cube_facts import FULL, effective_units_of, metric_fact
@@ -157,7 +157,7 @@ def _relate(pairs: PairSet, names: Sequence[str], scores: Mapping[str, float | N
 
 
 def _list_clusters(found: Separation, names: Sequence[str], family: FamilyKey) -> Iterator[ClusterRow]:
-    """Yield the groups by every definition of `pipeline.inference.ranks.CLUSTERS`, the best system first."""
+    """Yield the groups by every definition of `pipeline.inference.multiple_comparisons.ranks.CLUSTERS`, the best system first."""
     order = found.order.tolist()
     for definition, draw in CLUSTERS.items():
         groups: list[list[str]] | None = None

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
 from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t
-from pipeline.inference.few_units import StudentTails
-from pipeline.inference.multiplicity import holm_of_decided
+from pipeline.inference.multiple_comparisons.multiplicity import holm_of_decided
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.report.families.adjustment import Adjusted
 from pipeline.report.pairs.columns import Column, coded, constant, known_flags, unless
 from pipeline.report.pairs.cube_facts import NOT_TESTABLE, count_of

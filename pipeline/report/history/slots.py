@@ -1,7 +1,7 @@
 """What one slot of a history found, and what changed since the slot before: values and plain words, from a report.
 
-A slot is one time at which a study is analysed again, such as a night. Its level is its share of α (`pipeline.inference.spending`),
-so that sides of pairs are claimed with one α for all slots of a period together.
+A slot is one time at which a study is analysed again, such as a night. Its level is its share of α
+(`pipeline.inference.sequential.spending`), so that sides of pairs are claimed with one α for all slots of a period together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pipeline.errors import StudyError
-from pipeline.inference.spending import Spending
+from pipeline.inference.sequential.spending import Spending
 from pipeline.report.document import Report
 from pipeline.report.models.model_rows import ModelPairRow
 from pipeline.report.rows import FamilyKey, PairRow

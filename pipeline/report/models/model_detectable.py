@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.replicas.models import ModelGains
-from pipeline.inference.few_units import FEW_DISCORDANT
-from pipeline.inference.power import POWER, critical_value, detectable_gain, power_of_gain
-from pipeline.inference.undecided import FEWEST_UNITS
+from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, power_of_gain
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.undecided import FEWEST_UNITS
 from pipeline.report.models.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models.models import JudgedModels
 from pipeline.report.pairs.detectable import OPEN, SHOWN, name_discordant, spread_of, why_no_gain

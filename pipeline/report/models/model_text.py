@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pipeline.inference.undecided import explain_undecided
+from pipeline.inference.unit_diagnostics.undecided import explain_undecided
 from pipeline.report.document import Report
 from pipeline.report.layout.view import View
 from pipeline.report.models.model_detectable import describe_model_effects

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.replicas.models import ModelGains
-from pipeline.inference.compatible_intervals import hold_to_verdict
 from pipeline.inference.equivalence import VERDICTS, judge
-from pipeline.inference.multiplicity import holm_of_decided
-from pipeline.inference.ranks import Separation, rank_intervals, separate
-from pipeline.inference.undecided import UNDECIDED
+from pipeline.inference.intervals.compatible_intervals import hold_to_verdict
+from pipeline.inference.multiple_comparisons.multiplicity import holm_of_decided
+from pipeline.inference.multiple_comparisons.ranks import Separation, rank_intervals, separate
+from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.models.model_rows import GainInterval, ModelPairRow, ModelRow, ModelVerdict

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS
 from pipeline.inference.direct.result import REASONS as NO_P
-from pipeline.inference.families import lacks_spread
-from pipeline.inference.undecided import UNDECIDED
+from pipeline.inference.multiple_comparisons.families import lacks_spread
+from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.columns import Column, coded, constant, numbers, unless
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import prefer_replicates
-from pipeline.inference.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
-from pipeline.inference.few_units import FEW_DISCORDANT
-from pipeline.inference.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
-from pipeline.inference.studentised_max_t import critical_value as max_t_critical
-from pipeline.inference.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value as max_t_critical
+from pipeline.inference.sample_size.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
+from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.columns import Column, coded, counts, numbers, unless
 from pipeline.report.pairs.cube_facts import FULL, pair_positions, read_floats, read_variable

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.compatible_intervals import Wins, compatible_intervals, critical_of_wins, hold_to_verdict
-from pipeline.inference.few_units import StudentTails
-from pipeline.inference.power import critical_value
+from pipeline.inference.intervals.compatible_intervals import Wins, compatible_intervals, critical_of_wins, hold_to_verdict
+from pipeline.inference.sample_size.power import critical_value
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.report.families.verdicts import Evidence, Judged
 from pipeline.report.pairs.columns import Column, coded, known_flags, numbers
 from pipeline.report.pairs.cube_facts import read_floats, read_variable
@@ -29,7 +29,8 @@ BELONGS_TO: Mapping[IntervalMethod, str] = {
 """What the interval beside a verdict is, by its method."""
 
 BOOTSTRAP_T = ("studentised", "simultaneous-studentised")
-"""Methods of `pipeline.inference.bootstrap_t`: their p is no convention of counts, stands in the cube, and has their name."""
+"""Methods of `pipeline.inference.intervals.bootstrap_t`: their p is no convention of counts, stands in the cube, and has their
+name."""
 
 
 def read_intervals(

@@ -17,8 +17,8 @@ from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.standard_errors import prefer_replicates
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.inference.decision import without_zero
-from pipeline.inference.few_units import evidence_floor
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
 from pipeline.interfaces import Procedure
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.families.adjustment import Adjusted, FamilyOf, adjust

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.families.across_families import Correction
 from pipeline.report.families.adjustment import FamilyOf, why_no_max_t

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pipeline.inference.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.pairs.notes import exact_test, name_exact

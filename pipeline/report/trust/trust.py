@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Check
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import count_missing

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.few_units import expected_rejection
-from pipeline.inference.power import critical_value
+from pipeline.inference.sample_size.power import critical_value
 from pipeline.inference.special import ndtr, ndtri
-from pipeline.inference.unit_guard import expected_stratified_rejection, guard_units, warning_words
+from pipeline.inference.unit_diagnostics.few_units import expected_rejection
+from pipeline.inference.unit_diagnostics.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.contract import largest_magnitude
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law
 from pipeline.resampling.exact.enclosure import enclose
@@ -27,6 +26,7 @@ from pipeline.resampling.exact.lattice import MAX_POINTS, TooWideError, count_po
 from pipeline.resampling.exact.plane import Plane, split_plane
 from pipeline.resampling.exact.ring import raise_powers
 from pipeline.resampling.exact.tilt import LOG_ALIAS, window
+from pipeline.resampling.products.contract import largest_magnitude
 
 __all__ = ["Slope", "bootstrap_chances", "bootstrap_law", "compress"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.contract import largest_magnitude
+from pipeline.resampling.products.contract import largest_magnitude
 
 __all__ = [
     "INT64_LIMIT",

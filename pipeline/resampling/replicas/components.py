@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.influence import leave_one_out
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
+from pipeline.resampling.standard_errors.influence import leave_one_out
 
 __all__ = ["Components", "squares_within", "unit_values", "variance_components"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.bitplanes import BitPlanes, pad_words
+from pipeline.resampling.products.bitplanes import BitPlanes, pad_words
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
 __all__ = ["Group", "PlacedColumns", "group_pairs"]

@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.contract import FLOAT64_LIMIT, largest_magnitude
 from pipeline.resampling.measures import ScoreFunction
 from pipeline.resampling.observe import TOLERANCE
+from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
 
 __all__ = ["Distinct", "ObservedReplicas", "Replicas", "compare_scores", "observe_replicas", "score_sums"]
 

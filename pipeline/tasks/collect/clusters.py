@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.units import UnitEffects, effective_units, unit_effects
+from pipeline.inference.unit_diagnostics.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inputs import TestSetInputs
-from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.standard_errors.influence import leave_one_out
 from pipeline.store.runs import Store
 from pipeline.study.grouping import DOCUMENT, ITEM
 from pipeline.study.schema import Study

@@ -10,9 +10,9 @@ import numpy as np
 
 from pipeline.cubes.declarations import UNIT_EFFECTS
 from pipeline.cubes.layout import CubeLayout, MetricInfo
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.inference.units import effective_units
+from pipeline.inference.unit_diagnostics.units import effective_units
 from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
@@ -23,7 +23,7 @@ from pipeline.plan.task import triangle
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.resampling.measures import BINS
-from pipeline.resampling.studentise_budget import replicates_again, replicates_within
+from pipeline.resampling.standard_errors.studentise_budget import replicates_again, replicates_within
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study
 from pipeline.tasks.collect.clusters import Clusters, load_clusters, strata_facts

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.layout import CubeLayout
 from pipeline.inference.direct.exact import sign_flips_of_few
-from pipeline.inference.few_units import StudentTails, evidence_floor
-from pipeline.inference.units import effective_units
+from pipeline.inference.unit_diagnostics.few_units import StudentTails, evidence_floor
+from pipeline.inference.unit_diagnostics.units import effective_units
 from pipeline.items.stored import load_frame
 from pipeline.plan.comparisons import Comparison, Size
 from pipeline.plan.inputs import TestSetInputs
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.influence import PairMoments, leave_one_out, pair_moments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
+from pipeline.resampling.standard_errors.influence import PairMoments, leave_one_out, pair_moments
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import load_measure
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T, BootstrapTReader
-from pipeline.inference.compatible_intervals import simultaneous
-from pipeline.inference.intervals import METHODS, intervals
-from pipeline.inference.proportions import PROPORTIONS, proportion_intervals
-from pipeline.inference.studentised_max_t import StudentisedMaxT, studentised_max_t
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T, BootstrapTReader
+from pipeline.inference.intervals.compatible_intervals import simultaneous
+from pipeline.inference.intervals.proportions import PROPORTIONS, proportion_intervals
+from pipeline.inference.intervals.replicate_intervals import METHODS, intervals
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, studentised_max_t
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.standard_errors.studentise_budget import replicates_again
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.resampling.studentise_budget import replicates_again
 from pipeline.tasks.collect.cube_slice import Tested
 
 __all__ = ["SIMULTANEOUS", "Kept", "KeptReadings", "look_at", "read_kept"]
@@ -61,7 +61,7 @@ class KeptReadings:
     interval : (method, pair, 2) float64
         Ends of the signed gain; nan where there is none.
     reason : (method, pair) int8
-        Position in `pipeline.inference.intervals.INTERVAL_REASONS`.
+        Position in `pipeline.inference.intervals.replicate_intervals.INTERVAL_REASONS`.
     p : (method, pair) float64
         What a bootstrap-t interval inverts; nan of the other methods.
     max_t : StudentisedMaxT or None

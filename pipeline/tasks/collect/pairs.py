@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.decision import without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.tails import few_hits
-from pipeline.inference.families import lacks_spread
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
-from pipeline.inference.undecided import UnitShape, find_undecided
+from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undecided
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES

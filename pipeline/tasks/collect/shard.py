@@ -11,8 +11,8 @@ from pipeline.plan.comparisons import Comparison, Size, list_comparisons, list_s
 from pipeline.plan.task import Receipt, ShardSpec, Task
 from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.influence import leave_one_out, score_errors
-from pipeline.resampling.leverage import pair_leverage
+from pipeline.resampling.standard_errors.influence import leave_one_out, score_errors
+from pipeline.resampling.standard_errors.leverage import pair_leverage
 from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import RunDirectory
 from pipeline.tasks.collect.clusters import measure_clusters

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.cube import CubeWriter
 from pipeline.inference.decision import decide_family
-from pipeline.inference.multiplicity import benjamini_hochberg, bonferroni, holm
+from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, bonferroni, holm
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT
 from pipeline.inference.p_values import CONVENTIONS
-from pipeline.inference.studentised_max_t import StudentisedMaxT
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.measures import COUNTS
 from pipeline.store.runs import Store

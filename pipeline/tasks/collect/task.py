@@ -14,7 +14,7 @@ import numpy as np
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.pieces import EncodedPieces
 from pipeline.cubes.variables import CHUNKS
-from pipeline.inference.studentised_max_t import StudentisedMaxT
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT
 from pipeline.items.stored import load_frame
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import Size, list_comparisons, list_sizes

@@ -15,9 +15,9 @@ from scipy.stats import binom
 from support.synthetic_cubes import build_cube
 
 from pipeline.analyses.domain_curve.analysis import DomainCurve
-from pipeline.inference.typical_error import typical_log_error, welch_test
+from pipeline.inference.across.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import ScoredStatistics
-from pipeline.resampling.influence import leave_one_out
+from pipeline.resampling.standard_errors.influence import leave_one_out
 
 SYSTEMS = tuple("abcdef")
 FIRST, SECOND = np.triu_indices(len(SYSTEMS), 1)

@@ -13,8 +13,8 @@ from support.synthetic_runs import build
 from pipeline.analyses.replicas.models import compare_models
 from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.inference.equivalence import two_one_sided
-from pipeline.inference.multiplicity import holm
-from pipeline.inference.undecided import UNDECIDED, find_undecided
+from pipeline.inference.multiple_comparisons.multiplicity import holm
+from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, find_undecided
 from pipeline.report.models.model_text import count_pairs
 from pipeline.report.models.models import judge_all, judge_models
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas

@@ -17,7 +17,7 @@ from pipeline.analyses import load_analysis
 from pipeline.analyses.replicas.data import group_runs
 from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StudyError
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws

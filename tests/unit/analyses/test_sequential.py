@@ -14,7 +14,7 @@ from scipy.stats import ttest_rel
 from pipeline.analyses import load_analysis
 from pipeline.analyses.sequential.analysis import Sequential
 from pipeline.errors import StudyError
-from pipeline.inference.betting import BoundedSequences
+from pipeline.inference.sequential.betting import BoundedSequences
 from pipeline.interfaces import ScoredStatistics
 
 

@@ -11,7 +11,7 @@ from pipeline.analyses.pairs import read_pairs
 from pipeline.analyses.standard_errors import describe_replaced, read_standard_errors
 from pipeline.analyses.thresholds.analysis import Thresholds
 from pipeline.metrics.registry import load_metric
-from pipeline.resampling.influence import leave_one_out, pair_moments
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_moments
 
 SE = np.array([[1.0, 2.0, 3.0]])
 WHERE = {"metric": "bleu", "test_size": "full"}

@@ -11,7 +11,7 @@ from support.synthetic_cubes import build_cube, undecide
 from pipeline.analyses.suite.analysis import SuiteAnalysis
 from pipeline.analyses.suite.data import NoDirection, join_cubes
 from pipeline.errors import StudyError
-from pipeline.inference.suite_conclusions import conclude_questions
+from pipeline.inference.across.suite_conclusions import conclude_questions
 from pipeline.interfaces.figures import GRID, PALETTE
 
 B = 1_000_000

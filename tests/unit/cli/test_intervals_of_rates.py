@@ -11,7 +11,7 @@ from scipy.stats import binomtest, ttest_1samp
 from support.studies import PAGES, run_cli, write_study
 
 import pipeline
-from pipeline.inference.proportions import bonett_price, tango
+from pipeline.inference.intervals.proportions import bonett_price, tango
 
 ITEMS = 60
 

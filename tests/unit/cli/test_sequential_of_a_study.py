@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.studies import PAGES, run_cli, write_study
 
-from pipeline.inference.betting import BoundedSequences
+from pipeline.inference.sequential.betting import BoundedSequences
 
 ITEMS = 240
 

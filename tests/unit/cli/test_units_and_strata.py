@@ -12,7 +12,7 @@ from support.studies import ledger, run_cli, write_study
 
 from pipeline.api import open_run, run
 from pipeline.errors import DataError, StudyError
-from pipeline.inference.intervals import intervals
+from pipeline.inference.intervals.replicate_intervals import intervals
 from pipeline.resampling.measures import COUNTS
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights, stratified_key
 from pipeline.study.load import load_study

@@ -102,7 +102,7 @@ def test_a_kernel_that_is_not_called_costs_nothing() -> None:
         "assert not hasattr(batch._common, '__array__') and pickle.loads(pickle.dumps(batch._common)) is batch._common\n"
         "assert batch._common.__name__ == '_common' and batch._common.__doc__.startswith('Return the greatest')\n"
         "before, numba.njit = numba.njit, None\n"
-        "import pipeline.resampling.leverage\n"
+        "import pipeline.resampling.standard_errors.leverage\n"
         "numba.njit = before\n"
         "assert batch._common(12, 18) == 6\n"
         "assert ('_compiled' in vars(batch._common), '_compiled' in vars(batch._empty_law)) == (True, False)\n"

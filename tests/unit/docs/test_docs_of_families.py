@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.inference.equivalence import VERDICTS
-from pipeline.inference.families import FAMILIES
-from pipeline.inference.multiplicity import ADJUSTMENTS
-from pipeline.inference.ranks import CLUSTERS
+from pipeline.inference.multiple_comparisons.families import FAMILIES
+from pipeline.inference.multiple_comparisons.multiplicity import ADJUSTMENTS
+from pipeline.inference.multiple_comparisons.ranks import CLUSTERS
 from pipeline.report.pairs.cube_facts import NOT_TESTABLE
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

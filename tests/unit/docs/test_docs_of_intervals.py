@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom, multinomial
 
-from pipeline.inference.proportions import bonett_price, tango, wilson
+from pipeline.inference.intervals.proportions import bonett_price, tango, wilson
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "intervals.md"
 MARKED = re.compile(r"(<!-- coverage: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import binom, false_discovery_control
 
-from pipeline.inference.multiplicity import ACROSS, adjust_across_families, any_false_rejection, holm
+from pipeline.inference.multiple_comparisons.multiplicity import ACROSS, adjust_across_families, any_false_rejection, holm
 
 nan = float("nan")
 

@@ -7,11 +7,11 @@ import pytest
 
 from pipeline.inference.decision import Decision, decide_family, without_zero
 from pipeline.inference.direct.exact import sign_flips_of_few
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.multiplicity import holm
-from pipeline.inference.studentised_max_t import studentised_max_t
-from pipeline.inference.unit_guard import correct_few_units
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.multiplicity import holm
+from pipeline.inference.multiple_comparisons.studentised_max_t import studentised_max_t
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
+from pipeline.inference.unit_diagnostics.unit_guard import correct_few_units
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe

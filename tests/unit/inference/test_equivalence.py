@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom, t, ttest_1samp
 
 from pipeline.inference.equivalence import VERDICTS, equivalence, judge, within_margin_by_t
-from pipeline.inference.few_units import StudentTails
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
 
 
 def count_bootstrap(differences, margin):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range
 
-from pipeline.inference.families import order_family
-from pipeline.inference.max_t import (
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.max_t import (
     AnyExceeds,
     among_exchangeable_systems,
     among_independent_tests,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.inference.ranks import compact_letters, name_letters
+from pipeline.inference.multiple_comparisons.ranks import compact_letters, name_letters
 
 
 def relation(systems, pairs):

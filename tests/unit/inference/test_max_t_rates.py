@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import StudentTails
-from pipeline.inference.max_t import StepDown
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.max_t import StepDown
+from pipeline.inference.multiple_comparisons.ranks import rank_intervals, separate
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.ranks import rank_intervals, separate
-from pipeline.inference.units import effective_units
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
+from pipeline.inference.unit_diagnostics.units import effective_units
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from pipeline.inference.multiplicity import benjamini_hochberg, holm
+from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
 from pipeline.procedures.registry import PROCEDURES
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipeline.inference.few_units import StudentTails
 from pipeline.inference.skewness import skewed_tail, unskew
-from pipeline.resampling.influence import leave_one_out, pair_moments
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_moments
 
 
 def test_it_is_hall_s_formula_with_the_skewness_of_the_units():

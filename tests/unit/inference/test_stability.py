@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pipeline.inference.decision import Bounds, bound_computed, bound_counted, decide, decide_max_t, stable_alone, stable_level
-from pipeline.inference.few_units import holm_within_reach
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.unit_diagnostics.few_units import holm_within_reach
 
 
 def plus_one(hits, b):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.inference.families import Members, count_any, count_step_down
+from pipeline.inference.multiple_comparisons.families import Members, count_any, count_step_down
 
 
 def random_family(seed, systems, replicates, holes):

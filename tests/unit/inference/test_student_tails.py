@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipeline.inference.families import order_family
-from pipeline.inference.few_units import StudentTails
-from pipeline.inference.max_t import MaxT, StepDown
-from pipeline.inference.unit_guard import correct_few_units, expected_stratified_rejection
+from pipeline.inference.multiple_comparisons.families import order_family
+from pipeline.inference.multiple_comparisons.max_t import MaxT, StepDown
+from pipeline.inference.unit_diagnostics.few_units import StudentTails
+from pipeline.inference.unit_diagnostics.unit_guard import correct_few_units, expected_stratified_rejection
 
 
 @pytest.mark.parametrize("units", [2, 3, 5, 20, 100, 1000, 10**5])

@@ -18,8 +18,8 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.plan.task import ExtractSpec, Failure, Receipt, ResampleSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling import studentise_budget
 from pipeline.resampling.address import CELL
+from pipeline.resampling.standard_errors import studentise_budget
 from pipeline.study.schema import Study
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support.studies import run_cli
 
-from pipeline.inference.planning import bootstrap_p
+from pipeline.inference.sample_size.planning import bootstrap_p
 from pipeline.planning.answers import LIKELY, from_accuracies, from_counts, from_gain
 from pipeline.planning.charts import ITEMS, list_points, write_points
 

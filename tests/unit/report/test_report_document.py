@@ -8,7 +8,7 @@ from scipy import stats
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import build_document, make_report, odd_cubes
 
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.report.alignment import format_alignment
 from pipeline.report.document import encode_document, read_report
 from pipeline.report.layout.summary import summarise

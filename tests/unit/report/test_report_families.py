@@ -5,7 +5,7 @@ import pytest
 from support.synthetic_cubes import build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.inference.multiplicity import adjust_across_families
+from pipeline.inference.multiple_comparisons.multiplicity import adjust_across_families
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.families.across_families import correct_across

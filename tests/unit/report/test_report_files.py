@@ -11,7 +11,7 @@ import pytest
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import ODD, build_document, make_report
 
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.pairs.listing import MOST_LISTED

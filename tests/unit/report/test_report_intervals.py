@@ -13,9 +13,9 @@ from support.synthetic_reports import build_document, make_report
 
 from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.direct.scores import gain_of_a_win
-from pipeline.inference.few_units import evidence_floor
-from pipeline.inference.proportions import tango
-from pipeline.inference.studentised_max_t import studentised_max_t
+from pipeline.inference.intervals.proportions import tango
+from pipeline.inference.multiple_comparisons.studentised_max_t import studentised_max_t
+from pipeline.inference.unit_diagnostics.few_units import evidence_floor
 from pipeline.report.document import read_report
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.layout.views import view_all

@@ -8,7 +8,7 @@ import xarray as xr
 from support.synthetic_cubes import CONVENTIONS, build_cube, uncorrected, undecide
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import read_report
 from pipeline.report.layout.summary import summarise

@@ -5,7 +5,7 @@ import pytest
 from support.synthetic_cubes import build_cube, uncorrected
 from support.synthetic_reports import build_document, make_report
 
-from pipeline.inference.multiplicity import holm
+from pipeline.inference.multiple_comparisons.multiplicity import holm
 
 
 def build(cube, **extra):

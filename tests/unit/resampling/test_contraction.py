@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.resampling.contract import plan_contraction
 from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.products.contract import plan_contraction
 
 
 def sums_of(plan, weights):

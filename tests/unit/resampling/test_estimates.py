@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from support import small_measures as small
 
 from pipeline.metrics.bleu import Bleu
-from pipeline.resampling import swapped_pairs as module
-from pipeline.resampling.comparison_rules import plan_swaps
+from pipeline.resampling.comparison import swapped_pairs as module
+from pipeline.resampling.comparison.comparison_rules import plan_swaps
+from pipeline.resampling.comparison.swapped_pairs import bound_errors, find_doubtful
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
 from pipeline.resampling.randomize import randomize
-from pipeline.resampling.swapped_pairs import bound_errors, find_doubtful
 
 REPLICATES = 700
 

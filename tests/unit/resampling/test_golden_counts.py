@@ -50,7 +50,7 @@ def digest(observed, found):
 def test_counts_have_the_bits_they_always_had(name, by_kernels, monkeypatch):
     if by_kernels:  # as where there is much to do
         monkeypatch.setattr("pipeline.resampling.resample.FEW_GAINS", 0)
-        monkeypatch.setattr("pipeline.resampling.columns._FEW", 0)
+        monkeypatch.setattr("pipeline.resampling.products.columns._FEW", 0)
     measure = study()[name]
     draws = Draws(draw_key(seed=1, purpose="golden", test_set="fifty units", size="full", rule="units"), 50, 50)
     (found,) = resample(draws, [measure], cells=range(2), replicates=CELL + 1000)

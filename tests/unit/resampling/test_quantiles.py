@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.resampling import quantiles
-from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments
 from pipeline.resampling.quantiles import gain_quantiles
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors, pair_moments
 
 KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "tiny", "huge")
 

@@ -15,13 +15,13 @@ from support import small_measures as small
 from pipeline.inference.p_values import p_values
 from pipeline.metrics.bleu import Bleu
 from pipeline.metrics.kernels import score_ratio
-from pipeline.resampling import swap_batches
 from pipeline.resampling.address import CELL
+from pipeline.resampling.comparison.swapped_pairs import scores_single
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import RULES, Measure
 from pipeline.resampling.observe import observe
+from pipeline.resampling.products import swap_batches
 from pipeline.resampling.randomize import randomize
-from pipeline.resampling.swapped_pairs import scores_single
 from pipeline.resampling.swaps import draw_swap
 
 INTEGER, TOLERANCE = RULES.index("integer"), RULES.index("tolerance")

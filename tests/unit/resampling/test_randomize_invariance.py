@@ -12,15 +12,16 @@ from support import small_measures as small
 
 from pipeline.metrics.kernels import score_ratio
 from pipeline.resampling import randomize as module
-from pipeline.resampling import swap_batches, swapped_pairs
 from pipeline.resampling.address import CELL, draw_key
-from pipeline.resampling.byte_product import forms
-from pipeline.resampling.compare_integers import GainTables
-from pipeline.resampling.contract import FORM_VARIABLE
+from pipeline.resampling.comparison import swapped_pairs
+from pipeline.resampling.comparison.compare_integers import GainTables
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.observe import observe
+from pipeline.resampling.products import swap_batches
+from pipeline.resampling.products.byte_product import forms
+from pipeline.resampling.products.contract import FORM_VARIABLE
+from pipeline.resampling.products.swap_batches import SwapBatches
 from pipeline.resampling.randomize import randomize
-from pipeline.resampling.swap_batches import SwapBatches
 from pipeline.resampling.swaps import draw_swap_words
 
 DRAWS = Draws(4242, 40, 40)

@@ -10,7 +10,7 @@ import pytest
 from pipeline.compiled.small_work import FEW_STEPS, plain_python
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.pairs import compare_pairs
-from pipeline.resampling.influence import (
+from pipeline.resampling.standard_errors.influence import (
     _count_discordant,
     _pair_errors,
     _pair_moments,
@@ -18,7 +18,7 @@ from pipeline.resampling.influence import (
     pair_errors,
     pair_moments,
 )
-from pipeline.resampling.leverage import _largest, pair_leverage
+from pipeline.resampling.standard_errors.leverage import _largest, pair_leverage
 
 PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (3, 2)])
 

@@ -14,9 +14,9 @@ from pipeline.inference.direct.result import REASONS
 from pipeline.procedures.direct import direct_tests
 from pipeline.resampling.address import CELL
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.influence import leave_one_out, pair_errors, pair_moments, score_errors
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
+from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors, pair_moments, score_errors
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 PAIR = np.array([[0, 1]])

@@ -9,9 +9,9 @@ import pytest
 from scipy.special import chdtri
 
 from pipeline.resampling.address import draw_key
-from pipeline.resampling.byte_product import pack_counts, quads_of, zero_counts
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import philox
+from pipeline.resampling.products.byte_product import pack_counts, quads_of, zero_counts
 from pipeline.resampling.swaps import draw_swap, draw_swap_words, draw_swaps, spread_bits
 
 FALSE_ALARM = 1e-6

@@ -11,7 +11,7 @@ import pytest
 from pipeline.errors import PipelineError, Problem
 from pipeline.items.frame import Frame, Output
 from pipeline.plan.inputs import MetricInputs, OutputInputs, TestSetInputs
-from pipeline.resampling.contract import FORM_VARIABLE
+from pipeline.resampling.products.contract import FORM_VARIABLE
 from pipeline.study.schema import Study
 from pipeline.survey.checks import (
     check_gold,

@@ -13,9 +13,9 @@ from pipeline.cubes.declarations import P_LABELS, P_REASONS
 from pipeline.inference.direct.result import METHODS, REASONS, DirectP, assemble, code_of
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.procedures.direct import direct_tests
-from pipeline.resampling.influence import PairMoments
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
+from pipeline.resampling.standard_errors.influence import PairMoments
 from pipeline.tasks.collect.cube_slice import Part
 from pipeline.tasks.collect.pairs import write_computed_pairs
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.inference.bootstrap_t import BOOTSTRAP_T
+from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import COUNTS, Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.resample import resample
-from pipeline.resampling.studentise import Studentised, studentise
+from pipeline.resampling.standard_errors.studentise import Studentised, studentise
 from pipeline.tasks.collect.cube_slice import Tested
 from pipeline.tasks.collect.kept_scores import Kept, read_kept
 
@@ -60,7 +60,7 @@ def test_bootstrap_t_and_max_t_are_read_off_one_stream_of_t(member: slice, monke
             drawn.extend(block.pair.tolist())
             yield block
 
-    for module in ("bootstrap_t", "studentised_max_t"):
+    for module in ("intervals.bootstrap_t", "multiple_comparisons.studentised_max_t"):
         monkeypatch.setattr(f"pipeline.inference.{module}.studentise", count)
     given = {"alpha": 0.1, "draws": draws, "tested": tested, "methods": BOOTSTRAP_T}
     together = read_kept(counted, measure, observed, **given)

@@ -11,7 +11,7 @@ from support import direct_measures as small
 
 from pipeline.inference.direct.exact import exact_tests, sign_flips_of_few
 from pipeline.inference.direct.unit_tests import mcnemar
-from pipeline.inference.few_units import FEW_DISCORDANT
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 

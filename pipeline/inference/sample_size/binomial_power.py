@@ -1,0 +1,234 @@
+"""What scores of 0 and 1 could have shown: minimum detectable effects and the units that a gain needs, as binomial sums.
+
+Given m discordant units, the wins of the better system are binomial (m, θ), and the gain is m (2θ − 1) / n (McNemar 1947,
+doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). How many wins are enough depends on the test:
+
+- of McNemar's exact test at a ``level``, `critical_wins`;
+- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units the
+  exact p counts for its quantile in place of t (`few_wins`), and has to be at most ``level``: it is the floor of p there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.sample_size.power import MOST_UNITS, POWER, level_of
+from pipeline.inference.special import betainc, betaincinv, nbdtrik, ndtri
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+
+__all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exact_units_for_gain", "units_with_discordant"]
+
+_EXACTLY = 20_000  # discordant units up to which sums decide; beyond, they and the Gaussian agree within one part in a hundred
+_SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
+_BELOW = 1e-9  # a p that is equal to the level but for rounding is not below it
+_TOGETHER = 2**18  # sums at once: 2 MB an array
+
+_Floats = NDArray[np.float64]
+
+
+def critical_wins(discordant: NDArray[np.integer], level: _Floats | float) -> NDArray[np.int64]:
+    """Return the fewest wins among m discordant units that McNemar's exact test rejects at: 2 P(X ≥ k) ≤ level, X binomial (m, ½).
+
+    Returns
+    -------
+    (pair,) int64
+        m + 1 where no number of wins is enough.
+
+    Examples
+    --------
+    >>> critical_wins(np.array([5, 6, 20]), 0.05).tolist()
+    [6, 6, 15]
+    """
+    m, level = np.broadcast_arrays(np.asarray(discordant, np.int64), np.asarray(level, np.float64))
+    reach = -ndtri(np.clip(level, 1e-300, 1.0) / 2) * np.sqrt(m) / 2
+    k = np.clip(np.floor(m / 2 + reach) - 4, m // 2 + 1, m + 1).astype(np.int64)
+    while True:  # from below, a few steps
+        short = (k <= m) & (2 * betainc(k, np.maximum(m - k + 1, 1), 0.5) > level * (1 + _SLACK))
+        if not short.any():
+            return np.asarray(k, np.int64)
+        k = k + short
+
+
+def critical_wins_of_t(
+    discordant: NDArray[np.integer],
+    units: _Floats | NDArray[np.integer] | int,
+    *,
+    critical: _Floats | float,
+    level: _Floats | float,
+) -> NDArray[np.int64]:
+    """Return the fewest wins among m discordant units of n whose t reaches a critical value.
+
+    With d wins more than losses, t = d √(n − 1) / √(mn − d²), which reaches c from d = c √(mn / (n − 1 + c²)) on. Below
+    `FEW_DISCORDANT` discordant units McNemar's exact p is to be below 2 P(T_{n−1} ≥ c), as in
+    `pipeline.inference.unit_diagnostics.few_wins`, and at most the level.
+
+    Parameters
+    ----------
+    discordant : (pair,) int64
+        m.
+    units : (pair,) int64 or int
+        n.
+    critical : (pair,) float64 or float
+        c, in standard errors.
+    level : (pair,) float64 or float
+        What McNemar's exact p is held against, two-sided: α, as it is the floor of a p that is adjusted already.
+
+    Returns
+    -------
+    (pair,) int64
+        m + 1 where no number of wins is enough.
+
+    Examples
+    --------
+    24 discordant units of 100: 17 wins and 7 losses have t = 2.08, where McNemar's exact p is .064.
+
+    >>> critical_wins_of_t(np.array([24, 16]), 100, critical=2.0, level=0.05).tolist(), critical_wins(np.array([24]), 0.05).tolist()
+    ([17, 13], [18])
+    """
+    m, n = np.asarray(discordant, np.int64), np.asarray(units, np.float64)
+    c = np.asarray(critical, np.float64)
+    beyond = n - 1 + c**2
+    ahead = c * np.sqrt(m * n / np.where(beyond > 0, beyond, 1.0))  # 0 of one unit, where c is 0: 0/0
+    k = np.asarray(np.minimum(np.ceil((m + ahead) / 2 * (1 - _SLACK)), m + 1), np.int64)
+    some = np.broadcast_to(m, k.shape) < FEW_DISCORDANT
+    if some.any():
+        of, least, most = (np.broadcast_to(x, k.shape)[some] for x in (n, c, np.asarray(level, np.float64)))
+        below = level_of(least, np.maximum(of - 1, 1)) * (1 - _BELOW)  # what all pairs reach is not beyond c
+        k[some] = critical_wins(np.broadcast_to(m, k.shape)[some], np.minimum(below, most))
+    return k
+
+
+def exact_detectable_gain(
+    discordant: NDArray[np.integer],
+    units: NDArray[np.integer] | int,
+    *,
+    level: _Floats | float,
+    critical: float | None = None,
+    power: float = POWER,
+) -> _Floats:
+    """Return the minimum detectable effect of scores of 0 and 1, as a share of the units, given how many are discordant.
+
+    With k the fewest wins that are enough and θ the chance that a discordant unit is a win: P(X ≥ k) = power of X binomial (m, θ),
+    which is I_θ(k, m − k + 1); the gain is m (2θ − 1) / n.
+
+    Parameters
+    ----------
+    discordant : (pair,) int64
+        m.
+    units : (pair,) int64 or int
+        n.
+    level : (pair,) float64 or float
+        Two-sided, of McNemar's exact test.
+    critical : float, optional
+        What t has to reach; McNemar's exact test alone decides without.
+    power : float, optional
+
+    Returns
+    -------
+    (pair,) float64
+        nan where not even m wins of m are enough.
+
+    Examples
+    --------
+    >>> exact_detectable_gain(np.array([20, 5]), 100, level=0.05).round(4).tolist()
+    [0.1195, nan]
+    """
+    m = np.asarray(discordant, np.int64)
+    k = critical_wins(m, level) if critical is None else critical_wins_of_t(m, units, critical=critical, level=level)
+    share = np.where(k <= m, betaincinv(np.minimum(k, np.maximum(m, 1)), np.maximum(m - k + 1, 1), power), np.nan)
+    return np.asarray(m * (2 * share - 1) / units)
+
+
+def exact_units_for_gain(
+    wins: NDArray[np.integer],
+    losses: NDArray[np.integer],
+    units: NDArray[np.integer] | int,
+    *,
+    level: _Floats | float,
+    critical: float | None = None,
+    power: float = POWER,
+) -> _Floats:
+    """Return how many units a gain in scores of 0 and 1 needs, if wins and losses come as often as they did.
+
+    m' is the smallest number of discordant units from which on binomial sums, which rise in steps, keep the power; n' = n m' / m.
+    Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins of m' are always enough, and what is left to
+    chance is whether there are m': n' is the number of units that has them with that power (`units_with_discordant`).
+
+    Parameters
+    ----------
+    wins, losses : (pair,) int64
+    units : (pair,) int64 or int
+        n.
+    level : (pair,) float64 or float
+        Two-sided, of McNemar's exact test.
+    critical : float, optional
+        What t has to reach; McNemar's exact test alone decides without.
+    power : float, optional
+
+    Returns
+    -------
+    (pair,) float64
+        Whole numbers; nan where wins are no more than losses, or more than `MOST_UNITS` would be needed.
+
+    Examples
+    --------
+    >>> exact_units_for_gain(np.array([13]), np.array([7]), 100, level=0.05).tolist()
+    [485.0]
+    """
+    given = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (wins, losses, units, level)))
+    found = np.full(given[0].shape, np.nan)
+    sound = (given[0] > given[1]) & (given[3] > 0) & (given[3] < 1)
+    # Many pairs of a family have the same wins and losses.
+    asked, place = np.unique(np.stack([of[sound] for of in given]), axis=1, return_inverse=True)
+    won, lost, n, levels = asked
+    m, needed = won + lost, np.empty(len(won))
+    for own in np.unique(levels).tolist():
+        at = levels == own
+        needed[at] = _discordant_needed(won[at] / m[at], n[at] / m[at], own, critical, power)
+    needed = np.where(lost == 0, units_with_discordant(needed, m / n, power), np.ceil(n * needed / m - 1e-9))
+    found[sound] = np.where(needed <= MOST_UNITS, needed, np.nan)[place.ravel()]
+    return found
+
+
+def units_with_discordant(discordant: _Floats, rate: _Floats, power: float = POWER) -> _Floats:
+    """Return the fewest units among which at least ``discordant`` are discordant with probability ``power``.
+
+    The number of units up to the last of them is negative binomial.
+
+    Parameters
+    ----------
+    discordant : (pair,) float64
+        Whole numbers.
+    rate : (pair,) float64
+        Chance that a unit is discordant.
+    power : float, optional
+
+    Examples
+    --------
+    >>> units_with_discordant(np.array([6.0, 6.0]), np.array([0.05, 1.0])).tolist()
+    [157.0, 6.0]
+    """
+    some = np.clip(rate, 0.0, np.nextafter(1.0, 0.0))
+    return np.where(rate < 1, discordant + np.ceil(nbdtrik(power, discordant, some) - 1e-9), discordant)
+
+
+def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critical: float | None, power: float) -> _Floats:
+    """Return m' of pairs that have ``units_each`` units for each discordant one."""
+    z = -ndtri(level / 2) if critical is None else critical
+    about = ((z + ndtri(power) * 2 * np.sqrt(share * (1 - share))) / (2 * share - 1)) ** 2
+    found, reach = np.array(about, np.float64), 2 * np.sqrt(about) + 16
+    first = np.maximum(np.floor(about - reach), 1.0).astype(np.int64)
+    rest = np.flatnonzero(about <= _EXACTLY)
+    rest = rest[np.argsort(reach[rest], kind="stable")]
+    most = int((first + 2 * reach)[rest].max(initial=0)) + 2
+    exact = critical_wins(np.arange(most), level) if critical is None else None
+    while len(rest):  # as many at once as have windows of about the same width
+        count = max(1, int(np.searchsorted(2 * reach[rest] * np.arange(1, len(rest) + 1), _TOGETHER)))
+        some, rest = rest[:count], rest[count:]
+        m = first[some, None] + np.arange(int(2 * reach[some[-1]]) + 2)
+        k = critical_wins_of_t(m, m * units_each[some, None], critical=z, level=level) if exact is None else exact[m]
+        enough = np.where(k <= m, betainc(np.minimum(k, m), m - k + 1 + (k > m), share[some, None]), 0.0) >= power
+        lacking = m.shape[1] - np.argmin(enough[:, ::-1], axis=1)
+        found[some] = first[some] + np.where(enough.all(axis=1), 0, lacking)
+    return found

@@ -1,0 +1,1 @@
+"""Looking again and again: e-values, betting, and levels spent over looks."""

@@ -1,0 +1,172 @@
+"""Where no test at hand holds its level, and a small p is no verdict.
+
+A test knows of heavy tails only what is drawn of them. Scores of which a few fail totally have a standard error that is too small
+whenever the failures happen to be missing, and every test then rejects true nulls too often. Three signs of that can be seen:
+
+- *few units*: graded scores of fewer than 20, or of units so unequal that they count as fewer than 6.
+- *rare losses*: a skewness against the gain. The better system loses much on few units, and so few do not tell how many more there
+  are.
+- *failures of others*: fewer than 100 units, a pair of the same systems in which a single unit carries the variance, and none such
+  in the pair itself. What happens to others may happen to these, on units that were not drawn.
+
+Differences of one size, as of 0/1 scores, have neither of the first two: whatever is drawn, wins and losses are equally likely
+under the null, and few of them are held by an exact test (`pipeline.inference.unit_diagnostics.few_units.evidence_floor`). What
+leaves no trace in any pair cannot be seen: docs/levels.md says what that costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.resampling.measures import Measure, Observed
+from pipeline.resampling.standard_errors.influence import PairMoments
+
+__all__ = ["FEWEST_EFFECTIVE", "FEWEST_UNITS", "UNDECIDED", "UnitShape", "explain_undecided", "find_undecided", "units_to_decide"]
+
+UNDECIDED = ("", "few units", "rare losses", "failures of others")
+"""Why a pair is not decided, by code; 0 where it is."""
+
+_EXPLANATIONS = {
+    "few units": "graded {scores} of n = {units} units do not tell what a {system} does on others, with fewer than {fewest} units "
+    "or with very unequal ones; more units would help{else_helps}",
+    "rare losses": "the {system} that is ahead loses much on a few units, and n = {units} do not tell how many such units there "
+    "are; more units would help",
+    "failures of others": "other {system}s fail on single units as these two may on units that were not drawn, of which "
+    "n = {units} do not tell enough; 100 units or more would help",
+}
+
+FEWEST_UNITS = 20
+"""Units below which graded scores are not decided."""
+
+FEWEST_EFFECTIVE = 6.0
+"""Effective units below which they are not decided either: with five equal ones no exact test reaches .05."""
+
+_ENOUGH_UNITS = 100  # a failure seen elsewhere would not be missing from so many
+_LOSSES = -0.04  # acceleration towards the gain, skewness / (6 √n): t is then too large by a tenth and more
+_LEAST_KURTOSIS, _CARRIERS = 6.0, 4.0  # fewer units than four carry the variance: n / kurtosis
+
+
+@dataclass(frozen=True, eq=False)
+class UnitShape:
+    """What the units of each pair look like.
+
+    Parameters
+    ----------
+    units : int
+        As they are drawn.
+    effective : float or None
+        So many units of equal size vary as much; None where that is not known.
+    discordant : (pair,) int64
+        Units on which the two systems differ; below 0 where that is not known.
+    acceleration : (pair,) float64
+        A sixth of the skewness of the influence values over √n, as of BCa intervals, in the direction of the observed gain: below 0
+        where the long tail is one of losses. nan where it is not known.
+    kurtosis : (pair,) float64
+        Of the influence values, n Σu⁴ / (Σu²)²; nan where it is not known.
+    one_size : (pair,) bool
+        All units on which the two differ do so by as much, in one direction or the other; it matters only of few units, and where
+        the tail is one of losses.
+    """
+
+    units: int
+    effective: float | None
+    discordant: NDArray[np.int64]
+    acceleration: NDArray[np.float64]
+    kurtosis: NDArray[np.float64]
+    one_size: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, measure: Measure, observed: Observed, moments: PairMoments, *, effective: float | None) -> UnitShape:
+        """Gather what is known of the pairs of a measure."""
+        ahead = np.sign(observed.delta) * (1.0 if measure.higher_is_better else -1.0)
+        toward, units = ahead * moments.acceleration, len(measure.statistics)
+        with np.errstate(invalid="ignore"):
+            asked = (toward < _LOSSES) | _are_few(units, effective)
+        one_size = np.zeros(len(measure.pairs), np.bool_)
+        for pair in np.flatnonzero(asked).tolist():
+            one_size[pair] = _differ_by_one_size(measure, *measure.pairs[pair].tolist())
+        return cls(units, effective, observed.discordant, toward, moments.kurtosis, one_size)
+
+
+def find_undecided(shape: UnitShape) -> NDArray[np.int8]:
+    """Tell which pairs cannot be decided, whatever their p.
+
+    A further system may take a verdict from a pair, and never gives one.
+
+    Returns
+    -------
+    (pair,) int8
+        Position in `UNDECIDED`; the first reason of several.
+
+    Examples
+    --------
+    >>> given = {"discordant": np.array([50, 50]), "acceleration": np.zeros(2), "one_size": np.zeros(2, bool)}
+    >>> find_undecided(UnitShape(50, 50.0, kurtosis=np.array([2.8, 30.0]), **given)).tolist()
+    [3, 0]
+    >>> find_undecided(UnitShape(12, 12.0, kurtosis=np.array([2.8, 2.9]), **given)).tolist()
+    [1, 1]
+    """
+    found = np.zeros(len(shape.discordant), np.int8)
+    many = shape.discordant >= FEW_DISCORDANT  # on fewer an exact test holds
+    with np.errstate(invalid="ignore"):  # unknown values give no reason
+        carried = many & (shape.kurtosis > max(_LEAST_KURTOSIS, shape.units / _CARRIERS))
+        losses = shape.acceleration < _LOSSES
+    if shape.units < _ENOUGH_UNITS and carried.any():
+        found[many & ~carried] = UNDECIDED.index("failures of others")
+    found[losses & ~shape.one_size] = UNDECIDED.index("rare losses")
+    if _are_few(shape.units, shape.effective):
+        found[~shape.one_size] = UNDECIDED.index("few units")
+    return found
+
+
+def _are_few(units: int, effective: float | None) -> bool:
+    return units < FEWEST_UNITS or (effective is not None and effective < FEWEST_EFFECTIVE)
+
+
+def _differ_by_one_size(measure: Measure, first: int, second: int) -> bool:
+    if measure.form != "ratio":
+        return False
+    numerator, denominator = measure.statistics.transpose(2, 1, 0)
+    sizes = np.abs(numerator[first] - numerator[second])
+    alike = np.array_equal(denominator[first], denominator[second]) and len(np.unique(denominator[first])) == 1
+    return alike and bool(np.all((sizes == 0) | (sizes == sizes.max())))
+
+
+def explain_undecided(reason: str, *, units: int, most: int | None = None, models: bool = False) -> str:
+    """Say why a pair is not decided, and what would help; with ``most`` of test sets that have between so many units.
+
+    Of ``models`` the scores are means over runs, and these are graded whatever the scores are.
+
+    Examples
+    --------
+    >>> explain_undecided("rare losses", units=50)[:59]
+    'the system that is ahead loses much on a few units, and n ='
+    """
+    size = f"{units:,}" if most is None or most == units else f"{units:,} to {most:,}"
+    words = {"scores": "scores", "system": "system", "else_helps": ", or scores of 0 and 1"}
+    if models:
+        words = {"scores": "means over runs", "system": "model", "else_helps": ""}
+    return _EXPLANATIONS[reason].format(units=size, fewest=FEWEST_UNITS, **words)
+
+
+def units_to_decide(reason: str, *, units: int, effective: float | None, acceleration: float | None) -> int:
+    """Return how many units like these it takes that a pair is no longer undecided for a reason of `UNDECIDED`.
+
+    Acceleration falls with the root of the number of units, and effective units grow as units do.
+
+    Examples
+    --------
+    >>> given = {"units": 40, "acceleration": -0.06}
+    >>> [units_to_decide(reason, effective=4.0, **given) for reason in ("few units", "rare losses", "failures of others")]
+    [60, 90, 100]
+    """
+    if reason == "rare losses":
+        return math.ceil(units * ((acceleration or 0.0) / _LOSSES) ** 2)
+    if reason == "failures of others":
+        return _ENOUGH_UNITS
+    return max(FEWEST_UNITS, math.ceil(FEWEST_EFFECTIVE * units / effective) if effective else 0)

@@ -1,0 +1,254 @@
+"""Which columns a pass must multiply, and how the sums of all statistics follow from them.
+
+Many statistics are nearly known from others. The n-grams of order k in a sentence of L words number
+max(L − k + 1, 0) = L − (k − 1) + Σ_{j < k − 1} (k − 1 − j) [L = j]: the length, a constant, and something in very short
+sentences only. A metric declares which statistic follows which; here the integers decide whether it is so. A follower is
+
+    y = x + factor · t + z,   x the statistic it follows, t a column shared by systems, z nearly everywhere 0,
+
+and needs no product of its own: x is multiplied anyway, t once for all systems, z over the few units where it is not 0.
+All of it is exact in integers, so that no sum depends on what was saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.products.contract import (
+    FLOAT32_LIMIT,
+    FLOAT64_LIMIT,
+    Contraction,
+    Product,
+    is_sparse,
+    largest_magnitude,
+    plan_contraction,
+)
+
+__all__ = ["StatisticColumns", "Sums", "Wanted"]
+
+_CANDIDATES = 4  # shared columns tried for one statistic; one is the rule, more are outputs of another kind
+_FEW = 32  # rows of sums, which NumPy puts together in less time than a kernel takes to load
+
+Wanted = tuple[int, Measure, NDArray[np.int64], Iterable[int]]
+"""Number of a measure, the measure, positions of systems, positions of statistics."""
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticColumns:
+    """The distinct columns of a pass, and the recipe of every sum.
+
+    Parameters
+    ----------
+    contraction : Contraction
+    place : dict
+        Row of the recipe for (measure, system, statistic).
+    recipe : (row, 3) int64
+        Columns x, t and z of the contraction; −1 where a row has none.
+    factor : (row,) float64
+        Of t.
+    n_statistics : dict of int to int
+        Of each measure.
+    """
+
+    contraction: Contraction
+    place: dict[tuple[int, int, int], int]
+    recipe: NDArray[np.int64]
+    factor: NDArray[np.float64]
+    n_statistics: dict[int, int]
+
+    @classmethod
+    def of(cls, wanted: Iterable[Wanted], *, n_units: int, n_draws: int) -> StatisticColumns:
+        """Collect what is wanted, each column once.
+
+        Parameters
+        ----------
+        wanted : iterable of Wanted
+            What sums will be asked for; the same may be wanted twice.
+        n_units, n_draws : int
+            Units of a column, and the largest sum that a row of the weights to come has.
+
+        Raises
+        ------
+        ValueError
+            Where sums would not be exact.
+        """
+        builder = _Builder(n_units, n_draws)
+        n_statistics: dict[int, int] = {}
+        for index, measure, systems, statistics in wanted:
+            n_statistics[index] = measure.statistics.shape[2]
+            for system in systems.tolist():
+                for statistic in statistics:
+                    builder.add(index, measure, system, statistic)
+        contraction = plan_contraction(builder.columns, n_units=n_units, n_draws=n_draws)
+        asked = np.array(builder.recipe, np.int64).reshape(-1, 3)
+        recipe = np.where(asked >= 0, contraction.position[asked] if len(contraction.position) else -1, -1)
+        return cls(contraction, builder.place, recipe, np.array(builder.factor, np.float64), n_statistics)
+
+    @property
+    def bytes_per_replicate(self) -> int:
+        """Memory of one replicate: weights and summed columns."""
+        return self.contraction.bytes_per_replicate
+
+    def multiply(self, weights: NDArray[np.float32], *, out: NDArray[np.float32] | None = None) -> Sums:
+        """Sum every column over (replicate, unit) weights, in ``out`` as `Contraction.multiply` does."""
+        return Sums(self, self.contraction.multiply(weights, out=out))
+
+
+class Sums:
+    """Summed statistics of one batch of replicates, float64 whatever they were summed in."""
+
+    def __init__(self, columns: StatisticColumns, product: Product) -> None:
+        self._columns, self._product = columns, product
+
+    @property
+    def replicates(self) -> int:
+        """Of the batch."""
+        return self._product.replicates
+
+    def of(self, index: int, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
+        """Return (system, replicate) sums of one statistic of one measure."""
+        place = self._columns.place
+        return self._put_together([place[index, system, statistic] for system in systems.tolist()], None)
+
+    def statistics(self, index: int, system: int, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return (statistic, replicate) sums of one system; ``out`` is written and given back where it is there."""
+        place = self._columns.place
+        return self._put_together([place[index, system, k] for k in range(self._columns.n_statistics[index])], out)
+
+    def _put_together(self, rows: Sequence[int], out: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        product, columns = self._product, self._columns
+        if out is None:
+            out = np.empty((len(rows), product.replicates))
+        assemble = _assemble_few if len(columns.recipe) <= _FEW else _assemble
+        assemble(product.narrow, product.sparse, product.wide, columns.recipe, columns.factor, np.array(rows, np.int64), out)
+        return out
+
+
+class _Builder:
+    """Takes statistics one by one and decides which of them need a column."""
+
+    def __init__(self, n_units: int, n_draws: int) -> None:
+        self.n_units, self.n_draws = n_units, n_draws
+        self.columns: list[NDArray[np.int64]] = []
+        self.place: dict[tuple[int, int, int], int] = {}
+        self.recipe: list[tuple[int, int, int]] = []
+        self.factor: list[float] = []
+        self._number: dict[bytes, int] = {}
+        self._shared: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
+
+    def add(self, index: int, measure: Measure, system: int, statistic: int) -> None:
+        """Make a row for a statistic of a system, unless there is one."""
+        if (index, system, statistic) in self.place:
+            return
+        row, factor = (-1, -1, -1), 0.0
+        column = np.ascontiguousarray(measure.statistics[:, system, statistic])
+        leader = measure.follows[statistic] if measure.follows else -1
+        if leader >= 0:
+            self.add(index, measure, system, leader)
+            base = np.ascontiguousarray(measure.statistics[:, system, leader])
+            followed = self._follow(column, base, self._shared.setdefault((index, statistic), []))
+            if followed is not None:
+                shared, factor, rest = followed
+                row = (
+                    self._column(base),
+                    self._column(shared) if factor else -1,
+                    self._column(rest) if rest.any() else -1,
+                )
+        if row[0] < 0:
+            row = (self._column(column), -1, -1)
+        self.place[index, system, statistic] = len(self.recipe)
+        self.recipe.append(row)
+        self.factor.append(factor)
+
+    def _column(self, column: NDArray[np.int64]) -> int:
+        content = column.tobytes()
+        if content not in self._number:
+            self._number[content] = len(self.columns)
+            self.columns.append(column)
+        return self._number[content]
+
+    def _follow(
+        self, column: NDArray[np.int64], base: NDArray[np.int64], shared: list[NDArray[np.int64]]
+    ) -> tuple[NDArray[np.int64], float, NDArray[np.int64]] | None:
+        """Find column = base + factor · t + rest with a sparse rest, if a shared column does it."""
+        difference = column - base
+        middle = np.full(self.n_units, int(np.partition(difference, self.n_units // 2)[self.n_units // 2]), np.int64)
+        for candidate in (*shared, middle):
+            rest = difference - candidate
+            if is_sparse(rest) and self._is_exact(base, candidate, rest):
+                if not any(candidate is known for known in shared):
+                    shared.append(candidate)
+                divisor = int(np.gcd.reduce(candidate))
+                if divisor == 0:
+                    return candidate, 0.0, rest
+                # −1, −2 and −3 for orders 2, 3 and 4 are one column of ones.
+                sign = -1 if candidate[np.flatnonzero(candidate)[0]] < 0 else 1
+                return candidate // (sign * divisor), float(sign * divisor), rest
+        if len(shared) < _CANDIDATES:
+            # No constant: items of a document, perhaps. The next system may differ little from this one.
+            shared.append(difference)
+        return None
+
+    def _is_exact(self, *parts: NDArray[np.int64]) -> bool:
+        magnitudes = [self.n_draws * largest_magnitude(part) for part in parts]
+        return sum(magnitudes) < FLOAT64_LIMIT and magnitudes[-1] < FLOAT32_LIMIT
+
+
+def _assemble_few(
+    narrow: NDArray[Any],
+    sparse: NDArray[Any],
+    wide: NDArray[np.float64],
+    recipe: NDArray[np.int64],
+    factor: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Do what `_assemble` does in NumPy, operation by operation, and so with the same bits."""
+    sources = [*narrow, *sparse, *wide]
+    number = out.shape[1]  # products in bytes have room for some replicates more
+    for target, row in zip(out, rows.tolist(), strict=True):
+        target[:] = 0.0
+        for part, column in enumerate(recipe[row].tolist()):
+            if column >= 0:
+                times = factor[row] if part == 1 else 1.0
+                target += times * sources[column][:number].astype(np.float64)
+
+
+@kernel
+def _assemble(
+    narrow: NDArray[Any],
+    sparse: NDArray[Any],
+    wide: NDArray[np.float64],
+    recipe: NDArray[np.int64],
+    factor: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    for place in range(len(rows)):
+        row = rows[place]
+        target = out[place]
+        target[:] = 0.0
+        for part in range(3):
+            column = recipe[row, part]
+            if column < 0:
+                continue
+            times = factor[row] if part == 1 else 1.0
+            if column < len(narrow):
+                source = narrow[column]
+                for i in range(len(target)):
+                    target[i] += times * np.float64(source[i])
+            elif column < len(narrow) + len(sparse):
+                source = sparse[column - len(narrow)]
+                for i in range(len(target)):
+                    target[i] += times * np.float64(source[i])
+            else:
+                source_wide = wide[column - len(narrow) - len(sparse)]
+                for i in range(len(target)):
+                    target[i] += times * source_wide[i]

@@ -1,0 +1,233 @@
+"""Σw(u − mean* u)² of many pairs on every replicate as one product of matrices, with bits that no order of additions can move.
+
+Of a pair, x = u_a − u_b is centred and its squares are put on a lattice of integers, the largest just below 2^52 / n: sums over n
+units drawn are then exact in double precision, whoever adds them and in whatever order. Σwx is a difference of two systems' sums,
+on lattices of their own. What lattices lose is at most half a step a unit drawn; where that could be 2^-26 of what is found or
+more, because the units that carry the pair's spread were hardly drawn or its systems are nearly copies, `spread_of_influences`
+looks at the units themselves.
+
+Where a processor multiplies bytes many times as fast as doubles, squares are cut into digits of seven bits, whose sums are put
+together again: integers, and the same ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
+from pipeline.resampling.products.byte_product import ByteColumns, lay_out, multiply_bytes
+from pipeline.resampling.standard_errors.influence_spread import spread_of_influences
+
+__all__ = ["InfluenceLines", "InfluenceProducts"]
+
+_BITS = 52
+_DIGIT = 7  # bits, which a signed byte holds whatever they are
+_KNOWN = 2.0**-26  # of what is found: the most that may be lost of it
+_KEPT_BYTES = 2**26  # of the sums of lines: those of 800 systems
+_FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceLines:
+    """Centred influence values of systems, and their sums on replicates: made once for all pairs, as long as these are few bytes.
+
+    Parameters
+    ----------
+    centred : (system, unit) float64
+    lines : (system, unit) float64
+        Whole numbers: centred values over ``step``, rounded.
+    step : (system,) float64
+    """
+
+    centred: NDArray[np.float64]
+    lines: NDArray[np.float64]
+    step: NDArray[np.float64]
+    _kept: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> InfluenceLines:
+        """Put the values of each system on a lattice."""
+        centred = values - values.mean(axis=1, keepdims=True)
+        lines, step = _on_lattice(centred)
+        return cls(centred, lines, step)
+
+    def sums(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
+        """Return (system, replicate) Σwx of replicates that are kept by the number of the ``first``, where it is given."""
+        place = None if first is None else (first, len(weights))
+        if place is not None and place in self._kept:
+            return self._kept[place]
+        found = (self.lines @ weights.T.astype(np.float64)) * self.step[:, None]
+        if place is not None and sum(kept.nbytes for kept in self._kept.values()) + found.nbytes <= _KEPT_BYTES:
+            self._kept[place] = found
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceProducts:
+    """Some pairs, ready to be summed; units of one stratum.
+
+    Parameters
+    ----------
+    values : (system, unit) float64
+        From `pipeline.resampling.standard_errors.influence_spread.influences`.
+    pairs : (pair, 2) int64
+    squares : (pair, unit) float64
+        Whole numbers: x² over ``step``, rounded.
+    step : (pair,) float64
+        A power of 2; 0 of a pair that does not vary.
+    lines : InfluenceLines
+        Of the systems.
+    digits : ByteColumns, optional
+        The squares in digits of seven bits: the lowest of all pairs, then the next, and at last a column of ones.
+    """
+
+    values: NDArray[np.float64]
+    pairs: NDArray[np.int64]
+    squares: NDArray[np.float64]
+    step: NDArray[np.float64]
+    lines: InfluenceLines
+    digits: ByteColumns | None = None
+
+    @classmethod
+    def of(
+        cls,
+        values: NDArray[np.float64],
+        pairs: NDArray[np.int64],
+        lines: InfluenceLines | None = None,
+        *,
+        form: str | None = None,
+    ) -> InfluenceProducts:
+        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given.
+
+        Squares are cut into digits for products in bytes of a ``form``, unless there are few pairs or squares that are no numbers.
+        """
+        lines = lines or InfluenceLines.of(values)
+        difference = lines.centred[pairs[:, 0]] - lines.centred[pairs[:, 1]]
+        squares, step = _on_lattice(difference * difference)
+        in_bytes = form is not None and len(pairs) > _FEW and bool(np.isfinite(squares).all())
+        return cls(values, pairs, squares, step, lines, _digits_of(squares, form) if in_bytes and form is not None else None)
+
+    def spread(
+        self, weights: NDArray[np.float32], *, first: int | None = None, counts: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.float64]:
+        """Return (pair, replicate) Σw(u − mean* u)², over n − 1 in place of n, as `spread_of_influences` has it.
+
+        Parameters
+        ----------
+        weights : (replicate, unit) float32
+            Each row sums to the number of units.
+        first : int, optional
+            The number of the first replicate, by which the sums of lines are kept for the next pairs.
+        counts : (block, quad, 16, 4) uint8, optional
+            The same weights in bytes, from `pipeline.resampling.draws.draw_counts`.
+        """
+        units = weights.shape[1]
+        if units < 2:
+            return np.zeros((len(self.pairs), len(weights)))
+        steps = self._sums_in_bytes(counts, len(weights))
+        if steps is None:
+            steps = self.squares @ weights.T.astype(np.float64)
+        line = self.lines.sums(weights, first=first)
+        lost_of_line = self.lines.step[self.pairs].sum(axis=1) * units / 2
+        subtract = _subtract_few if len(self.pairs) <= _FEW else _subtract
+        found, doubtful = np.empty(steps.shape), np.empty(steps.shape, np.bool_)
+        subtract(steps, line, self.pairs, self.step, lost_of_line, units, found, doubtful)
+        rows = np.flatnonzero(doubtful.any(axis=1))
+        if rows.size:
+            looked_at = spread_of_influences(self.values, self.pairs[rows], weights, np.array([units]))
+            found[rows] = np.where(doubtful[rows], looked_at, found[rows])
+        return found
+
+    def _sums_in_bytes(self, counts: NDArray[np.uint8] | None, replicates: int) -> NDArray[np.float64] | None:
+        """Return (pair, replicate) sums of squares; None where they are not in digits, or a count is above 255."""
+        if counts is None or self.digits is None:
+            return None
+        sums = multiply_bytes(counts, self.digits)
+        if not np.all(sums[-1, :replicates] == self.squares.shape[1]):
+            return None
+        found = np.empty((len(self.pairs), replicates))
+        _put_together(sums[:-1].reshape(-1, len(self.pairs), sums.shape[1]), found)
+        return found
+
+
+@kernel(error_model="numpy")
+def _subtract(
+    steps: NDArray[np.float64],
+    line: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    step: NDArray[np.float64],
+    lost_of_line: NDArray[np.float64],
+    units: int,
+    found: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+) -> None:
+    """Fill what is left of Σwx² without (Σwx)² / n, and where too much of it may be lost."""
+    scale = units / (units - 1)
+    for pair in range(len(pairs)):
+        a, b = line[pairs[pair, 0]], line[pairs[pair, 1]]
+        own_step, of_line = step[pair], lost_of_line[pair]
+        of_squares = own_step * units / 2
+        for i in range(steps.shape[1]):
+            first = a[i] - b[i]
+            own = steps[pair, i] * own_step - first * first / units
+            # What is left of a pair by rounding alone is doubtful, and looked at by the units.
+            found[pair, i] = scale * own if own > 0.0 else 0.0
+            lost = of_squares + (2.0 * abs(first) + of_line) * of_line / units
+            doubtful[pair, i] = (own_step > 0.0) & (lost > _KNOWN * own)
+
+
+def _subtract_few(
+    steps: NDArray[np.float64],
+    line: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    step: NDArray[np.float64],
+    lost_of_line: NDArray[np.float64],
+    units: int,
+    found: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+) -> None:
+    """Do what `_subtract` does in NumPy, operation by operation, and so with the same bits."""
+    first = line[pairs[:, 0]] - line[pairs[:, 1]]
+    own = steps * step[:, None] - first * first / units
+    found[:] = np.where(own > 0, units / (units - 1) * own, 0.0)
+    of_line = lost_of_line[:, None]
+    lost = (step * units / 2)[:, None] + (2 * np.abs(first) + of_line) * of_line / units
+    doubtful[:] = (lost > _KNOWN * own) & (step > 0)[:, None]
+
+
+def _digits_of(squares: NDArray[np.float64], form: str) -> ByteColumns:
+    """Cut whole numbers below 2^53, none below 0, into digits of seven bits."""
+    rest, pairs = squares.astype(np.int64), len(squares)
+    number = max(-(-int(rest.max(initial=0)).bit_length() // _DIGIT), 1)
+    rows = np.ones((number * pairs + 1, squares.shape[1]), np.int8)
+    for place in range(number):
+        rows[place * pairs : (place + 1) * pairs] = rest & (2**_DIGIT - 1)
+        rest >>= _DIGIT
+    return lay_out(rows, form)
+
+
+@kernel
+def _put_together(sums: NDArray[np.int32], out: NDArray[np.float64]) -> None:
+    """Fill (pair, replicate) numbers from the sums of their (digit, pair, ≥ replicate) digits: exact, as all are below 2^53."""
+    highest = len(sums) - 1
+    for pair in range(len(out)):
+        target, digit = out[pair], sums[highest, pair]
+        for i in range(len(target)):
+            target[i] = digit[i]
+        for place in range(highest - 1, -1, -1):
+            digit = sums[place, pair]
+            for i in range(len(target)):
+                target[i] = 128.0 * target[i] + digit[i]
+
+
+def _on_lattice(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows as whole numbers whose sums over as many draws as units stay below 2^53, and the step of each row."""
+    bits = _BITS - int(np.ceil(np.log2(rows.shape[1])))
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    _, exponent = np.frexp(np.where(np.isfinite(largest) & (largest > 0), largest, 1.0))
+    step = np.where(largest > 0, np.ldexp(1.0, exponent - bits), 0.0)
+    with np.errstate(invalid="ignore"):  # nan stays nan
+        return np.rint(rows / np.where(step > 0, step, 1.0)[:, None]), step
