@@ -62,7 +62,7 @@ def find(runs: Path, name: str | None) -> RunDirectory:
 def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: bool = False) -> None:
     """Run tasks in this process until the run ends, and exit with its code."""
     from pipeline.engine.launch import execute
-    from pipeline.engine.progress import show_progress
+    from pipeline.engine.watching.progress import show_progress
     from pipeline.errors import join_alike, visible
 
     begun = time.time()

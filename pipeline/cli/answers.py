@@ -97,7 +97,7 @@ class Ran(NamedTuple):
 def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool, *, named: Sequence[str] = ()) -> Ran:
     """Run what is open of a study that has all systems or models that are named, or exit where it ends without a report."""
     from pipeline.engine.launch import execute, forget_cancel, is_complete, prepare
-    from pipeline.engine.progress import show_progress
+    from pipeline.engine.watching.progress import show_progress
 
     directory = prepare(loaded, runs, launch)
     _refuse_absent(directory, named)

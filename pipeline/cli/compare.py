@@ -151,7 +151,7 @@ def compare(
         --format '{name: lm-eval, filter: strict-match}'
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
-    from pipeline.engine.progress import show_progress
+    from pipeline.engine.watching.progress import show_progress
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
     from pipeline.survey.compare_arguments import files_of, parse_columns, parse_filters, parse_named, speaking_of_compare

@@ -34,7 +34,7 @@ __all__: list[str] = []
 )
 def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool, every: float, prometheus: Path | None) -> None:
     """Show how far a run is, read from its files."""
-    from pipeline.engine.watch import read_status, watch_status
+    from pipeline.engine.watching.watch import read_status, watch_status
     from pipeline.store.files import write_public
 
     if tasks and not as_json:
@@ -42,7 +42,11 @@ def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool,
     directory, shown = find(runs, run), ""
     for facts in watch_status(directory, every) if watch else [read_status(directory)]:
         if as_json or prometheus:
-            from pipeline.engine.work import format_metrics, list_tasks, summarise_work  # only here: they load what plans need
+            from pipeline.engine.watching.work import (  # only here: they load what plans need
+                format_metrics,
+                list_tasks,
+                summarise_work,
+            )
 
             each = list_tasks(directory) if tasks else None
             facts = {**facts, "work": summarise_work(directory, each)} | ({"tasks": each} if tasks else {})
@@ -58,7 +62,7 @@ def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool,
 
 
 def _describe(facts: dict[str, Any]) -> str:
-    from pipeline.engine.progress import format_line
+    from pipeline.engine.watching.progress import format_line
     from pipeline.errors import visible
 
     report = f"report: {facts['report']}" if "report" in facts else ""
@@ -80,7 +84,7 @@ def _show(text: str, *, over: bool) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Keep printing until the run ends.")
 def logs(run: str | None, runs: Path, follow: bool) -> None:
     """Show what happened in a run."""
-    from pipeline.engine.watch import follow_events
+    from pipeline.engine.watching.watch import follow_events
     from pipeline.errors import visible
 
     for line in follow_events(find(runs, run), follow=follow):
@@ -92,7 +96,7 @@ def logs(run: str | None, runs: Path, follow: bool) -> None:
 @runs_option
 def cancel(run: str | None, runs: Path) -> None:
     """Stop a run; `pipeline resume` continues it."""
-    from pipeline.engine.watch import cancel_run
+    from pipeline.engine.watching.watch import cancel_run
 
     click.echo(cancel_run(find(runs, run)), err=True)
 
@@ -121,7 +125,7 @@ def resume(
     """
     from pipeline.engine.launch import Launch, forget_cancel, read_launch, start_detached
     from pipeline.engine.restore import restore_plan
-    from pipeline.engine.watch import await_end
+    from pipeline.engine.watching.watch import await_end
     from pipeline.store.lease import refuse_if_held
 
     directory = find(runs, run)
@@ -166,8 +170,8 @@ def _locate(run: RunDirectory, cluster: str | None, before: str) -> str:
 @json_option
 def list_(runs: Path, as_json: bool) -> None:
     """List the runs, latest last."""
-    from pipeline.engine.progress import format_line
-    from pipeline.engine.watch import read_status
+    from pipeline.engine.watching.progress import format_line
+    from pipeline.engine.watching.watch import read_status
     from pipeline.store.runs import list_runs
 
     found = [read_status(run) for run in list_runs(runs)]

@@ -189,8 +189,8 @@ def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> No
 
 
 def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
-    from pipeline.engine.progress import show_progress
-    from pipeline.engine.watch import follow_run
+    from pipeline.engine.watching.progress import show_progress
+    from pipeline.engine.watching.watch import follow_run
     from pipeline.errors import visible
 
     with show_progress(quiet=quiet) as progress:

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
-from pipeline.engine.ending import Ending, conclude_run, stopped
 from pipeline.engine.executor import Executor, Outcome
 from pipeline.engine.forecast import HERE_SECONDS, Outlook, is_small, machine_factor
 from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
-from pipeline.engine.state import RunState
 from pipeline.engine.stock import take_stock
-from pipeline.engine.watch import await_end
+from pipeline.engine.watching.ending import Ending, conclude_run, stopped
+from pipeline.engine.watching.state import RunState
+from pipeline.engine.watching.watch import await_end
 from pipeline.errors import PipelineError, RunLocked, StoreError
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.inventory import BriefInventory

@@ -22,13 +22,13 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
-from pipeline.engine.cluster import close_all, cluster_config, end_workers, fewest_workers, make_cluster
+from pipeline.engine.clusters.cluster import close_all, cluster_config, end_workers, fewest_workers, make_cluster
+from pipeline.engine.clusters.job_script import describe_start
+from pipeline.engine.clusters.jobs import Jobs
+from pipeline.engine.clusters.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file
+from pipeline.engine.clusters.placement import lacking, unplaceable, unrunnable
+from pipeline.engine.clusters.surroundings import surround
 from pipeline.engine.executor import Outcome
-from pipeline.engine.job_script import describe_start
-from pipeline.engine.jobs import Jobs
-from pipeline.engine.patience import LOOK_SECONDS, STARVED_SECONDS, Patience, await_answer, await_scheduler_file, unanswered
-from pipeline.engine.placement import lacking, unplaceable, unrunnable
-from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.profile import ClusterProfile
@@ -308,10 +308,7 @@ def _connect(profile: ClusterProfile, cluster: Any, stop: Callable[[], bool]) ->
     if cluster is None and profile.scheduler_file:
         target = {"scheduler_file": profile.scheduler_file}
     seconds = parse_timedelta(dask.config.get("distributed.comm.timeouts.connect"))
-    try:
-        return await_answer(lambda: Client(**target, timeout=seconds, set_as_default=False), stop, 2 * seconds)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise unanswered(profile, error) from error
+    return await_answer(lambda: Client(**target, timeout=seconds, set_as_default=False), profile, stop, 2 * seconds)
 
 
 def preview_start(profile: ClusterProfile, workers: int | None, logs: Path) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.engine.placement import offer_of_machine
+from pipeline.engine.clusters.placement import offer_of_machine
 from pipeline.errors import PipelineError
 from pipeline.record.versions import PACKAGES
 from pipeline.store.files import scratch_directory, temporary_name, write_bytes

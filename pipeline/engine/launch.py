@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.engine.coordinator import OpenExecutor, Progress, coordinate
-from pipeline.engine.ending import Ending
 from pipeline.engine.executor import Executor
 from pipeline.engine.restore import restore_frames, write_origin
 from pipeline.engine.serial import SerialExecutor
 from pipeline.engine.signals import StopRequest
-from pipeline.engine.state import write_pending
 from pipeline.engine.stock import sound_receipts
-from pipeline.engine.watch import await_end
+from pipeline.engine.watching.ending import Ending
+from pipeline.engine.watching.state import write_pending
+from pipeline.engine.watching.watch import await_end
 from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError, Problem, StoreError, TaskError
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.engine.forecast import forecast_study
-from pipeline.engine.progress import format_seconds
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
+from pipeline.engine.watching.progress import format_seconds
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.methods import list_methods

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pipeline.engine.state import RunState
+from pipeline.engine.watching.state import RunState
 from pipeline.errors import StoreError
 from pipeline.plan.inventory import BriefInventory
 from pipeline.plan.open_tasks import wanted_addresses

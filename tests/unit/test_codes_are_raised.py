@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from support.studies import run_cli, write_scores, write_study
 
-from pipeline.engine.ending import Ending
 from pipeline.engine.launch import raise_unless_done
 from pipeline.engine.restore import restore_plan
+from pipeline.engine.watching.ending import Ending
 from pipeline.error_codes import CODES
 from pipeline.errors import PipelineError
 from pipeline.interfaces import Items

@@ -15,7 +15,7 @@ import pytest
 from support.studies import files_of, write_scores, write_study
 
 from pipeline.cli.main import main
-from pipeline.engine.watch import await_end
+from pipeline.engine.watching.watch import await_end
 
 Call = Callable[..., tuple[int, str]]
 

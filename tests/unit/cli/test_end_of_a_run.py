@@ -24,8 +24,8 @@ from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.cli.actions import tell_report
 from pipeline.cli.main import main
-from pipeline.engine.progress import format_line
 from pipeline.engine.signals import StopAsked
+from pipeline.engine.watching.progress import format_line
 from pipeline.interfaces import Check
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report

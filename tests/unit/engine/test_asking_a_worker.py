@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.engine.clusters.patience import LOOK_SECONDS
 from pipeline.engine.dask import DaskExecutor
-from pipeline.engine.patience import LOOK_SECONDS
 
 
 class Answer:

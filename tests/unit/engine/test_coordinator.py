@@ -18,11 +18,11 @@ import pytest
 from support.studies import ledger, text_study, times_done
 
 from pipeline.engine.coordinator import coordinate
-from pipeline.engine.ending import Ending
-from pipeline.engine.events import EVENTS, events_schema
 from pipeline.engine.executor import Outcome
 from pipeline.engine.launch import Launch, prepare
-from pipeline.engine.state import RunState
+from pipeline.engine.watching.ending import Ending
+from pipeline.engine.watching.events import EVENTS, events_schema
+from pipeline.engine.watching.state import RunState
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.plan.task import Failure, Task
 from pipeline.store.files import make_directory, scratch_directory, temporary_name

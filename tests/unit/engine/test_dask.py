@@ -17,8 +17,8 @@ from dask.utils import key_split
 from support.studies import ledger, run_cli, text_study, times_done
 
 from pipeline.engine import dask as engine
+from pipeline.engine.clusters.patience import LOOK_SECONDS
 from pipeline.engine.dask import DaskExecutor, open_executor
-from pipeline.engine.patience import LOOK_SECONDS
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, ReportSpec, Task
 from pipeline.study.profile import ClusterProfile

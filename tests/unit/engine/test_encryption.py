@@ -16,11 +16,11 @@ import pytest
 from distributed import Nanny, Scheduler, SpecCluster
 from distributed.security import Security
 
-from pipeline.engine.batch import batch_options
-from pipeline.engine.certificates import make_certificate
-from pipeline.engine.cluster import CONFIG, cluster_config, find_class, make_cluster
+from pipeline.engine.clusters.batch import batch_options
+from pipeline.engine.clusters.certificates import make_certificate
+from pipeline.engine.clusters.cluster import CONFIG, cluster_config, find_class, make_cluster
+from pipeline.engine.clusters.surroundings import surround
 from pipeline.engine.dask import open_executor
-from pipeline.engine.surroundings import surround
 from pipeline.errors import ClusterError
 from pipeline.study.profile import LOCAL, ClusterProfile
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from support.studies import run_cli, write_scores, write_study
 
-from pipeline.engine.cluster import find_class
+from pipeline.engine.clusters.cluster import find_class
 from pipeline.engine.dask import preview_start
 from pipeline.errors import ClusterError
 from pipeline.study.load import load_profile

@@ -15,11 +15,11 @@ import pytest
 from support.studies import run_cli, write_scores, write_study
 
 import pipeline.engine
-from pipeline.engine import watch
-from pipeline.engine.events import EVENTS, SCHEMA_FILE, events_schema, schema_text
-from pipeline.engine.state import RunState
-from pipeline.engine.watch import watch_status
-from pipeline.engine.work import STATES, format_metrics
+from pipeline.engine.watching import watch
+from pipeline.engine.watching.events import EVENTS, SCHEMA_FILE, events_schema, schema_text
+from pipeline.engine.watching.state import RunState
+from pipeline.engine.watching.watch import watch_status
+from pipeline.engine.watching.work import STATES, format_metrics
 from pipeline.plan.task import Failure
 from pipeline.record.manifest import failure_entry
 from pipeline.store.lease import hold_lease
@@ -46,13 +46,13 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_published_schema_is_that_of_the_code() -> None:
-    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "regenerate it: python -m pipeline.engine.events"
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "regenerate it: python -m pipeline.engine.watching.events"
 
 
 def test_every_event_that_is_written_is_in_the_schema_and_none_is_left_over() -> None:
     calls = [
         node
-        for path in ENGINE.glob("*.py")
+        for path in ENGINE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "event"
     ]
@@ -181,7 +181,9 @@ def test_names_that_mean_something_to_prometheus_are_escaped() -> None:
 
 
 def test_every_state_has_a_series() -> None:
-    sources = "".join((ENGINE / name).read_text() for name in ("ending.py", "watch.py", "state.py", "coordinator.py"))
+    sources = "".join(
+        (ENGINE / name).read_text() for name in ("watching/ending.py", "watching/watch.py", "watching/state.py", "coordinator.py")
+    )
     words = set(re.findall(r'"([A-Z]{4,})"', sources)) - {"STAGES"}
     assert {"RUNNING", "INTERRUPTED", "LOST"} <= words, "nothing is tested"
     assert words - set(STATES) == set()

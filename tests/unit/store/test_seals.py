@@ -14,7 +14,7 @@ import pytest
 
 from pipeline.engine.launch import Launch, read_launch
 from pipeline.engine.restore import _read_origin
-from pipeline.engine.state import RunState
+from pipeline.engine.watching.state import RunState
 from pipeline.errors import StoreError
 from pipeline.record.history import History
 from pipeline.store.runs import RunDirectory

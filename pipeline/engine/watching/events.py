@@ -1,6 +1,6 @@
 """What may stand in `events.jsonl`, as a JSON Schema for programs that read it.
 
-``python -m pipeline.engine.events`` writes the published copy, docs/events.schema.json.
+``python -m pipeline.engine.watching.events`` writes the published copy, docs/events.schema.json.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["EVENTS", "SCHEMA_FILE", "events_schema", "schema_text"]
 
-SCHEMA_FILE = Path(__file__).resolve().parents[2] / "docs" / "events.schema.json"
+SCHEMA_FILE = Path(__file__).resolve().parents[3] / "docs" / "events.schema.json"
 """In a checkout."""
 
 

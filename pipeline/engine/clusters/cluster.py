@@ -14,9 +14,9 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Literal
 
-from pipeline.engine.batch import batch_options
-from pipeline.engine.jobs import Jobs, refuse_odd_path
-from pipeline.engine.placement import offer_of_machine
+from pipeline.engine.clusters.batch import batch_options
+from pipeline.engine.clusters.jobs import Jobs, refuse_odd_path
+from pipeline.engine.clusters.placement import offer_of_machine
 from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
 from pipeline.study.profile import ClusterProfile

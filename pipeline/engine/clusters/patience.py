@@ -9,13 +9,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from pipeline.engine.jobs import Jobs
+from pipeline.engine.clusters.jobs import Jobs
 from pipeline.engine.signals import StopAsked
-from pipeline.engine.state import now as time_of_day
-from pipeline.errors import ClusterError, PipelineError
+from pipeline.engine.watching.state import now as time_of_day
+from pipeline.errors import ClusterError
 from pipeline.study.profile import ClusterProfile
 
-__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file", "unanswered"]
+__all__ = ["LOOK_SECONDS", "STARVED_SECONDS", "Patience", "await_answer", "await_scheduler_file"]
 
 _T = TypeVar("_T")
 
@@ -94,8 +94,8 @@ def await_scheduler_file(profile: ClusterProfile, stop: Callable[[], bool]) -> N
         )
 
 
-def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float) -> _T:
-    """Return what is answered, unless a stop is asked or nobody answers in time.
+def await_answer(ask: Callable[[], _T], profile: ClusterProfile, stop: Callable[[], bool], seconds: float) -> _T:
+    """Return what the scheduler of a profile answers, unless a stop is asked or nobody answers in time.
 
     It is asked in a thread: a timeout of Dask's bounds how long connecting takes, and not how long a port that accepts may then
     be silent; nor does a signal end that wait.
@@ -103,9 +103,21 @@ def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float
     Raises
     ------
     StopAsked
-    TimeoutError
-        Also whatever ``ask`` raises.
+    ClusterError
+        P601 nobody answers, or the answer is an error of the network or of a value.
     """
+    try:
+        return _answer(ask, stop, seconds)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError.of(
+            "P601",
+            f"no scheduler answers at {profile.address or profile.scheduler_file or profile.name}: {error}",
+            where=profile.name,
+            help="start it, or correct `address:` in the profile",
+        ) from error
+
+
+def _answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float) -> _T:
     answer: Future[_T] = Future()
 
     def run() -> None:
@@ -125,13 +137,3 @@ def await_answer(ask: Callable[[], _T], stop: Callable[[], bool], seconds: float
             if time.monotonic() > deadline:
                 raise TimeoutError(f"no answer within {seconds:.0f} s") from None
     raise StopAsked
-
-
-def unanswered(profile: ClusterProfile, error: Exception) -> PipelineError:
-    """Return the error of a profile whose scheduler does not answer."""
-    return ClusterError.of(
-        "P601",
-        f"no scheduler answers at {profile.address or profile.scheduler_file or profile.name}: {error}",
-        where=profile.name,
-        help="start it, or correct `address:` in the profile",
-    )

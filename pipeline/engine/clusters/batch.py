@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.amounts import parse_bytes
-from pipeline.engine.placement import declare
+from pipeline.engine.clusters.placement import declare
 
 __all__ = ["batch_options"]
 

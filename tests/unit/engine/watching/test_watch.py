@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.engine.progress import format_line
-from pipeline.engine.state import RunState, write_pending
-from pipeline.engine.watch import await_end, cancel_run, follow_events, follow_run, read_status
+from pipeline.engine.watching.progress import format_line
+from pipeline.engine.watching.state import RunState, write_pending
+from pipeline.engine.watching.watch import await_end, cancel_run, follow_events, follow_run, read_status
 from pipeline.errors import RunNotFound
 from pipeline.store.lease import hold_lease, read_holder, refuse_if_held
 from pipeline.store.process import Process, name_process, this_process

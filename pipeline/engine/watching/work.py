@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.engine.state import STAGES
+from pipeline.engine.watching.state import STAGES
 from pipeline.errors import StoreError
 from pipeline.plan.task import Receipt
 from pipeline.record.manifest import list_receipts, read_inventory

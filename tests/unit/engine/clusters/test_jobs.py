@@ -10,7 +10,7 @@ import distributed
 import pytest
 from support.studies import run_cli, text_study
 
-from pipeline.engine.cluster import make_cluster
+from pipeline.engine.clusters.cluster import make_cluster
 from pipeline.engine.dask import DaskExecutor, open_executor
 from pipeline.errors import ClusterError
 from pipeline.plan.task import ReportSpec, Task

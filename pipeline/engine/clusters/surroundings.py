@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.engine.certificates import make_certificate
-from pipeline.engine.cluster import Kind, find_class
+from pipeline.engine.clusters.certificates import make_certificate
+from pipeline.engine.clusters.cluster import Kind, find_class
 from pipeline.store.files import scratch_directory, temporary_name
 from pipeline.study.profile import ClusterProfile
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.engine import cluster
 from pipeline.engine import dask as engine
-from pipeline.engine.cluster import make_cluster
+from pipeline.engine.clusters import cluster
+from pipeline.engine.clusters.cluster import make_cluster
+from pipeline.engine.clusters.placement import lacking, offer_of_machine
 from pipeline.engine.dask import open_executor
-from pipeline.engine.placement import lacking, offer_of_machine
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, ReportSpec, Task
 from pipeline.study.profile import ClusterProfile

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.engine.state import RunState, write_pending
+from pipeline.engine.watching.state import RunState, write_pending
 from pipeline.errors import StoreError
 from pipeline.store.process import name_process, this_process
 from pipeline.store.runs import RunDirectory

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.engine.batch import batch_options
-from pipeline.engine.cluster import fewest_workers, find_class
+from pipeline.engine.clusters.batch import batch_options
+from pipeline.engine.clusters.cluster import fewest_workers, find_class
 from pipeline.store.files import scratch_directory
 from pipeline.study.profile import ClusterProfile
 

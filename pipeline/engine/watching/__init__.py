@@ -1,0 +1,1 @@
+"""Runs seen from outside: state and events in files, progress, the end, and what tasks took."""
