@@ -215,6 +215,9 @@ class Receipt:
         Checksum of that file; empty for directories.
     covers : mapping
         Facts later plans read: cells and pairs, training notes.
+    seconds, cpu_seconds : float
+        Time by the clock; time of processors, of the worker in user and system mode and of the programs that it waited for. The
+        second is the task's own only in a worker that runs one task at a time; 0 in a ledger of an earlier version.
     peak_memory_bytes : int
         The most memory its worker had held by then, over all its tasks.
     attempts : int
@@ -231,6 +234,7 @@ class Receipt:
     covers: Mapping[str, Any] = field(default_factory=dict)
     peak_memory_bytes: int = 0
     attempts: int = 1
+    cpu_seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the ledger."""

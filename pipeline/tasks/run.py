@@ -45,14 +45,21 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
     Receipt or Failure
         A failure carries the problems of a `PipelineError`, or a traceback of an internal error.
     """
-    start = time.perf_counter()
+    start, processors = time.perf_counter(), _processor_seconds()
     result = _run(task, runs)
-    seconds = round(time.perf_counter() - start, 4)
+    seconds, cpu_seconds = round(time.perf_counter() - start, 4), round(_processor_seconds() - processors, 4)
     # Kilobytes on Linux; the high-water mark of the process, not of the task alone.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     if isinstance(result, Failure):
         return replace(result, seconds=seconds, peak_memory_bytes=peak)
-    return replace(result, seconds=seconds, worker=f"{socket.gethostname()}:{os.getpid()}", peak_memory_bytes=peak)
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    return replace(result, seconds=seconds, cpu_seconds=cpu_seconds, worker=worker, peak_memory_bytes=peak)
+
+
+def _processor_seconds() -> float:
+    """Return what this process has taken of processors so far, with the programs that it started and waited for."""
+    taken = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(used.ru_utime + used.ru_stime for used in taken)
 
 
 def _run(task: Task, runs: str) -> Receipt | Failure:

@@ -65,6 +65,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--product", metavar="FORM", help="of ours, float as on a processor that multiplies no bytes [the best of this one]"
     )
+    parser.add_argument(
+        "--studies", default="", help="of workflows/, for shipped: quickstart,papers/09-domains, or parts of names [all]"
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep outputs of trainings for the next call of shipped")
     parser.add_argument("--reference", type=Path, help="another program in place of scripts/benchmarks/reference.py")
     parser.add_argument("--budget", type=float, help="CPU seconds of the reference at a time [4, 1.2 with --quick]")
     parser.add_argument("--out", type=Path, help="keep the records in this JSON file, in place of those of the same measurement")
@@ -174,7 +178,8 @@ class Measurement:
         yield from measure_start(self.bench.folder, repeat=self._times(5))
 
     def _shipped(self) -> Iterator[dict[str, Any]]:
-        yield from measure_shipped(shipped_studies(), workers=2, say=say)
+        chosen = shipped_studies([name for name in self.options.studies.split(",") if name])
+        yield from measure_shipped(chosen, self.options.keep or self.bench.folder / "shipped", workers=2, say=say)
 
     def _extraction(self) -> Iterator[dict[str, Any]]:
         yield measure_extraction(self.bench.folder, items=self.settings.items, repeat=self._times(5))

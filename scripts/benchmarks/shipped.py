@@ -1,51 +1,91 @@
-"""Run the studies of `workflows/`, each from nothing, and tell what collecting and analyses take beside their resampling."""
+"""Run the studies of `workflows/` and tell what collecting and analyses take beside their resampling, in CPU seconds of tasks.
+
+Trainings, which take hours together, can be kept from one call to the next; cells, cubes and reports are always made anew.
+"""
 
 from __future__ import annotations
 
+import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import run_measured
-from benchmarks.studies import seconds_of_tasks
+from pipeline.record.manifest import list_receipts
+from pipeline.store.ledger import read_ledger
+from pipeline.store.runs import RunDirectory, list_runs
 
 __all__ = ["BESIDE_SECONDS", "BESIDE_SHARE", "measure_shipped", "shipped_studies"]
 
 BESIDE_SHARE, BESIDE_SECONDS = 0.1, 3.0
 """What cubes and report may take: a share of the seconds of resampling, and so many more."""
 
+STAGES = {
+    "train": ("train",),
+    "extract": ("extract",),
+    "resample": ("resample",),
+    "collect": ("shard", "collect"),
+    "report": ("report",),
+}
+KEPT = ("outputs", "models", "logs", "statistics", "frames")
+"""What of a store is kept: what trainings and extraction left."""
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def shipped_studies() -> list[Path]:
-    """Return the studies that come with the package, papers' last."""
-    return sorted((ROOT / "workflows").glob("*.yaml")) + sorted((ROOT / "workflows" / "papers").glob("*.yaml"))
+def shipped_studies(names: Sequence[str] = ()) -> list[Path]:
+    """Return the studies that come with the package, papers' last: those whose names hold one of ``names``, or all."""
+    folder = ROOT / "workflows"
+    studies = [*sorted(folder.glob("*.yaml")), *sorted((folder / "papers").glob("*.yaml"))]
+    return [study for study in studies if not names or any(name in _name(study) for name in names)]
 
 
-def measure_shipped(studies: Sequence[Path], *, workers: int, say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """Yield wall seconds in tasks by stage, from the receipts of one run of each study; one without data is left out, and said."""
+def measure_shipped(studies: Sequence[Path], folder: Path, *, workers: int, say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+    """Yield CPU seconds in tasks by stage, from the receipts of one run of each study; one without data is left out, and said.
+
+    Runs are below ``folder``. Of a study that is there already, from an earlier call, trainings and extraction are not repeated:
+    their seconds are those of that call.
+    """
     for study in studies:
-        with tempfile.TemporaryDirectory(prefix="shipped-") as runs:
-            command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", runs, "--workers", str(workers), "--quiet"]
-            try:
-                cost, printed = run_measured(command, cwd=ROOT)
-            except RuntimeError as error:
-                say(f"{study.stem} is left out: {error}")
-                continue
-            tasks = seconds_of_tasks(Path(printed.strip()))
-        resample, collect, report = (
-            sum(tasks.get(kind, 0.0) for kind in kinds) for kinds in (("resample",), ("shard", "collect"), ("report",))
-        )
-        most, beside = BESIDE_SHARE * resample + BESIDE_SECONDS, collect + report
+        runs = folder / _name(study)
+        forget_what_follows(runs)
+        command = [sys.executable, "-m", "pipeline", "run", str(study), "--runs", str(runs), "--workers", str(workers), "--quiet"]
+        try:
+            _, printed = run_measured(command, cwd=ROOT)
+        except RuntimeError as error:
+            say(f"{study.stem} is left out: {error}")
+            continue
+        tasks = cpu_seconds_of_tasks(RunDirectory(Path(printed.strip())))
+        taken = {f"{stage}_s": round(sum(tasks.get(kind, 0.0) for kind in kinds), 2) for stage, kinds in STAGES.items()}
+        most, beside = BESIDE_SHARE * taken["resample_s"] + BESIDE_SECONDS, taken["collect_s"] + taken["report_s"]
         yield {
             "kind": "shipped",
-            "study": study.relative_to(ROOT / "workflows").with_suffix("").as_posix() if ROOT in study.parents else study.stem,
-            "cpu_s": round(cost.cpu_s, 1),
-            "resample_s": round(resample, 2),
-            "collect_s": round(collect, 2),
-            "report_s": round(report, 2),
+            "study": _name(study),
+            **taken,
             "beside_s": round(beside, 2),
             "targets": {"beside_s": {"at_most": round(most, 2), "met": beside <= most}},
         }
+
+
+def forget_what_follows(runs: Path) -> None:
+    """Remove what a study left beyond its trainings and the counts of its outputs, so that a run makes it anew."""
+    for run in list_runs(runs):
+        shutil.rmtree(run.cubes, ignore_errors=True)
+        shutil.rmtree(run.report, ignore_errors=True)
+        for kind in run.store.root.iterdir():
+            if kind.name not in KEPT and kind.is_dir():
+                shutil.rmtree(kind)
+
+
+def cpu_seconds_of_tasks(run: RunDirectory) -> dict[str, float]:
+    """Return the CPU seconds in the tasks that a run stands on, by kind; what was done again counts once."""
+    seconds: dict[str, float] = {}
+    for receipt in list_receipts(read_ledger(run.ledger)[0]).values():
+        seconds[receipt.kind] = seconds.get(receipt.kind, 0.0) + receipt.cpu_seconds
+    return seconds
+
+
+def _name(study: Path) -> str:
+    folder = ROOT / "workflows"
+    return study.relative_to(folder).with_suffix("").as_posix() if folder in study.parents else study.stem

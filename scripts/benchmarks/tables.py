@@ -141,12 +141,12 @@ def render_start(records: Sequence[Record]) -> str:
 
 
 def render_shipped(records: Sequence[Record]) -> str:
-    """Wall seconds in tasks of the studies of `workflows/`, and what the cube and the report take beside resampling."""
+    """CPU seconds in tasks of the studies of `workflows/`, and what the cube and the report take beside resampling."""
     rows = []
     for r in records:
-        stages = [seconds(r[f"{stage}_s"]) for stage in ("resample", "collect", "report")]
-        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"])), seconds(r["cpu_s"])])
-    return tabulate(["study", "resample, s", "collect, s", "report, s", "both", "whole run, CPU-s"], rows)
+        stages = [seconds(r[f"{stage}_s"]) for stage in ("train", "extract", "resample", "collect", "report")]
+        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"]))])
+    return tabulate(["study", "trainings", "extraction", "resampling", "collect", "report", "the last two"], rows)
 
 
 def render_extraction(records: Sequence[Record]) -> str:

@@ -45,6 +45,7 @@ def list_tasks(run: RunDirectory) -> list[dict[str, Any]]:
             "label": failure.label,
             "state": "failed",
             "seconds": failure.seconds,
+            "cpu_seconds": None,  # which it does not tell either
             "peak_memory_bytes": failure.peak_memory_bytes,
             "attempts": failure.attempts,
             "worker": "",
@@ -60,6 +61,7 @@ def _row(receipt: Receipt, *, reused: bool) -> dict[str, Any]:
         "label": receipt.label,
         "state": "reused" if reused else "done",
         "seconds": receipt.seconds,
+        "cpu_seconds": receipt.cpu_seconds,
         "peak_memory_bytes": receipt.peak_memory_bytes,
         "attempts": receipt.attempts,
         "worker": receipt.worker,
@@ -89,6 +91,7 @@ def _summary(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "retried": sum(task["attempts"] > 1 for task in own),
         "retries": sum(task["attempts"] - 1 for task in own),
         "seconds": round(sum(seconds), 4),
+        "cpu_seconds": round(sum(task["cpu_seconds"] for task in own), 4),
         "median_seconds": round(statistics.median(seconds), 4),
         "longest_seconds": max(seconds),
         "peak_memory_bytes": max((task["peak_memory_bytes"] for task in own), default=0),

@@ -101,7 +101,9 @@ def test_retries_failures_and_what_others_did_are_told_apart(tmp_path: Path) -> 
     receipt = {"kind": "train", "label": "l", "file": "a", "checksum": "c", "seconds": 2.0, "worker": "w", "covers": {}}
     with Ledger(run.ledger) as ledger:
         ledger.append({"event": "started"})
-        ledger.append({"event": "done", "receipt": {**receipt, "key": "1", "attempts": 3, "peak_memory_bytes": 7}})
+        ledger.append(
+            {"event": "done", "receipt": {**receipt, "key": "1", "attempts": 3, "peak_memory_bytes": 7, "cpu_seconds": 1.5}}
+        )
         ledger.append({"event": "done", "receipt": {**receipt, "key": "2", "seconds": 4.0}})
         ledger.append({"event": "reused", "receipt": {**receipt, "key": "3", "seconds": 1000.0}})
         ledger.append(failure_entry(Failure("4", "other", 4, (), "", attempts=2, seconds=1.0)))
@@ -113,6 +115,7 @@ def test_retries_failures_and_what_others_did_are_told_apart(tmp_path: Path) -> 
             "retried": 1,
             "retries": 2,
             "seconds": 6.0,
+            "cpu_seconds": 1.5,
             "median_seconds": 3.0,
             "longest_seconds": 4.0,
             "peak_memory_bytes": 7,
