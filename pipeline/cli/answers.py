@@ -116,11 +116,9 @@ def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: boo
 
 
 def _count_done(directory: RunDirectory) -> int:
-    from pipeline.store.ledger import read_ledger
+    from pipeline.store.ledger import iterate_ledger
 
-    if not directory.ledger.is_file():
-        return 0
-    return sum(entry["event"] == "done" for entry in read_ledger(directory.ledger)[0])
+    return sum(entry["event"] == "done" for entry in iterate_ledger(directory.ledger))
 
 
 def refuse_unknown(report: Report, names: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from pipeline.engine.queue import TaskQueue
 from pipeline.engine.signals import StopAsked, StopRequest, grace_of, listen
 from pipeline.engine.stock import take_stock
 from pipeline.engine.watching.ending import Ending, conclude_run, stopped
+from pipeline.engine.watching.heartbeat import beating
 from pipeline.engine.watching.state import RunState
 from pipeline.engine.watching.watch import await_end
 from pipeline.errors import PipelineError, RunLocked, StoreError
@@ -238,7 +239,8 @@ class Coordinator:
             if deadline is not None and (stop.urgent or idle or time.monotonic() > deadline):
                 return False
             try:
-                outcomes = executor.wait(0.5 if deadline is None else min(0.5, max(0.0, deadline - time.monotonic())))
+                with beating(self._show):
+                    outcomes = executor.wait(0.5 if deadline is None else min(0.5, max(0.0, deadline - time.monotonic())))
             except StopAsked:  # what ran in this process is given up
                 return False
             for outcome in outcomes:
@@ -297,9 +299,11 @@ class Coordinator:
         self._plan()
         return self.fruitless < DAMAGE_LIMIT
 
-    def _show(self) -> None:
+    def _show(self, since: float = 0.0) -> None:
+        """Write where the run stands; ``since`` are the seconds that what runs has taken since a task ended last."""
         self.lease.check()  # whoever took it over writes the state now
-        self.state.count(self.done, self.outlook.open, self.outlook.seconds(self.workers))
+        left = self.outlook.seconds(self.workers)
+        self.state.count(self.done, self.outlook.open, None if left is None else max(left - since, 0.0))
         self.state.facts["failed"] = len(self.inventory.failures)
         self.state.write()
         self.progress(self.state)

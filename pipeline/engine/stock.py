@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from pipeline.engine.watching.state import RunState
 from pipeline.errors import StoreError
-from pipeline.plan.inventory import BriefInventory
+from pipeline.plan.inventory import BriefInventory, Inventory
 from pipeline.plan.open_tasks import wanted_addresses
 from pipeline.plan.task import Receipt
-from pipeline.record.manifest import Manifest, ReceiptWriter, damaged_cubes, damaged_results, list_receipts, result_exists
+from pipeline.record.manifest import (
+    Manifest,
+    ReceiptWriter,
+    damaged_cubes,
+    damaged_results,
+    iterate_receipts,
+    list_receipts,
+    result_exists,
+)
 from pipeline.store.files import read_json
-from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.store.ledger import Ledger, iterate_ledger
 from pipeline.store.runs import RunDirectory, iterate_ledgers
 from pipeline.store.seals import damaged_file_of
 
@@ -31,38 +39,50 @@ def take_stock(
     Adopted receipts are written into this run's ledger, so that it stands alone. Receipts whose result is gone, or damaged
     where ``verify`` asks to read all, are dropped from it: their tasks are open again.
     """
-    entries, _ = read_ledger(run.ledger)
-    own = list_receipts(entries)
-    for receipt, why in _unsound(run, list(own.values()), verify=verify):
+    inventory = BriefInventory()
+    for receipt, why in _add_sound(inventory, run, iterate_receipts(run.ledger), verify=verify):
         ledger.append({"event": "dropped", "key": receipt.key, "why": why})
         state.event("dropped", why, label=receipt.label)
-        del own[receipt.key]
-    adopted = adoptable_receipts(run, manifest, own)
+    adopted = adoptable_receipts(run, manifest, inventory.receipts.keys())
     damaged = {receipt.key for receipt, _ in damaged_results(adopted.values(), run.store)} if adopted else set()
     for key, receipt in adopted.items():
         if key not in damaged:
             receipts.append("reused", receipt)
-            own[key] = receipt
-    return BriefInventory.of(own.values())
+            inventory.add(receipt)
+    return inventory
 
 
 def sound_receipts(run: RunDirectory) -> dict[str, Receipt]:
     """Return the run's own receipts whose results are there: what `take_stock` keeps of them, for those who may write nothing."""
-    own = list_receipts(read_ledger(run.ledger)[0])
-    gone = {receipt.key for receipt, _ in _unsound(run, list(own.values()), verify=False)}
+    own = list_receipts(iterate_ledger(run.ledger))
+    gone = {receipt.key for receipt, _ in _add_sound(Inventory(), run, own.values(), verify=False)}
     return {key: receipt for key, receipt in own.items() if key not in gone}
 
 
-def _unsound(run: RunDirectory, known: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
-    stored = [receipt for receipt in known if receipt.kind not in {"collect", "report"}]
-    made = [receipt for receipt in known if receipt.kind in {"collect", "report"}]
-    gone = [(receipt, GONE[receipt.kind == "shard"]) for receipt in stored if not result_exists(receipt, run.store)]
-    missing = {receipt.key for receipt, _ in gone}
-    damaged = damaged_results([r for r in stored if r.key not in missing], run.store) if verify else []
+def _add_sound(inventory: Inventory, run: RunDirectory, known: Iterable[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
+    """Add the receipts whose results are there to an inventory, one at a time, and return the others with what is wrong."""
+    made: list[Receipt] = []
+    gone: list[tuple[Receipt, str]] = []
+    damaged: list[tuple[Receipt, str]] = []
+    for receipt in known:
+        if receipt.kind in {"collect", "report"}:
+            made.append(receipt)
+        elif not result_exists(receipt, run.store):
+            gone.append((receipt, GONE[receipt.kind == "shard"]))
+        elif verify and (found := damaged_results([receipt], run.store)):
+            damaged += found
+        else:
+            inventory.add(receipt)
     if damaged:
         # The cubes may have been folded from the damaged bytes.
-        return [*gone, *damaged, *((receipt, "it was made from a damaged result") for receipt in made)]
-    return [*gone, *_unsound_cubes(run, made, verify=verify)]
+        unsound = [(receipt, "it was made from a damaged result") for receipt in made]
+    else:
+        unsound = _unsound_cubes(run, made, verify=verify)
+    dropped = {receipt.key for receipt, _ in unsound}
+    for receipt in made:
+        if receipt.key not in dropped:
+            inventory.add(receipt)
+    return [*gone, *damaged, *unsound]
 
 
 def _unsound_cubes(run: RunDirectory, made: list[Receipt], *, verify: bool) -> list[tuple[Receipt, str]]:
@@ -91,7 +111,7 @@ def _is_readable(document: Path) -> bool:
         return False
 
 
-def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, Receipt]) -> dict[str, Receipt]:
+def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Container[str]) -> dict[str, Receipt]:
     """Return what other runs in the same folder have done and this study can use."""
     keys, columns = wanted_addresses(manifest.study, manifest.inputs)
     found: dict[str, Receipt] = {}
@@ -99,15 +119,14 @@ def adoptable_receipts(run: RunDirectory, manifest: Manifest, own: Mapping[str, 
         if path == run.ledger:
             continue
         try:
-            theirs = list_receipts(read_ledger(path)[0])
+            for receipt in iterate_receipts(path):
+                if receipt.key in own or receipt.key in found or not result_exists(receipt, run.store):
+                    continue
+                if receipt.key in keys or (receipt.kind == "resample" and _shares_pairs(receipt, keys, columns)):
+                    found[receipt.key] = receipt
         except (StoreError, TypeError, KeyError):
             # A neighbour's ledger that is damaged, or of another version, is its own trouble: this run only computes more.
             continue
-        for receipt in theirs.values():
-            if receipt.key in own or receipt.key in found or not result_exists(receipt, run.store):
-                continue
-            if receipt.key in keys or (receipt.kind == "resample" and _shares_pairs(receipt, keys, columns)):
-                found[receipt.key] = receipt
     return found
 
 

@@ -8,10 +8,10 @@ receipt whose group is not there counts as not written: its work is done again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pipeline.cubes.layout import cube_name
 from pipeline.errors import Problem, StoreError
@@ -22,7 +22,7 @@ from pipeline.plan.task import Failure, Receipt
 from pipeline.store.addresses import digest, digest_file
 from pipeline.store.array_files import read_arrays
 from pipeline.store.files import read_json
-from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.store.ledger import Ledger, iterate_ledger, read_ledger
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study
 
@@ -32,6 +32,7 @@ __all__ = [
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
+    "iterate_receipts",
     "list_receipts",
     "read_inventory",
     "read_manifest",
@@ -65,28 +66,55 @@ class ReceiptWriter:
         return self._names[group]
 
 
+T = TypeVar("T")
+
+
 def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
     """Return the receipts that stand in ledger entries; a later ``dropped`` takes one back."""
-    receipts: dict[str, Receipt] = {}
+    return _standing(entries, lambda place, receipt: receipt)
+
+
+def iterate_receipts(path: Path) -> Iterator[Receipt]:
+    """Yield the receipts that stand in a ledger, one at a time: whoever keeps none of them needs no room for all.
+
+    The ledger is read twice, first for what stands, which only its end tells. What is added meanwhile is left out.
+    """
+    places = _standing(iterate_ledger(path), lambda place, receipt: place)
+    for place, receipt in _sound_receipts(iterate_ledger(path)):
+        if isinstance(receipt, Receipt) and places.get(receipt.key) == place:
+            yield receipt
+
+
+def _standing(entries: Iterable[Mapping[str, Any]], keep: Callable[[int, Receipt], T]) -> dict[str, T]:
+    """Return what is kept of each receipt that stands, by its key."""
+    kept: dict[str, T] = {}
     current: dict[tuple[str, str], str] = {}
+    for place, receipt in _sound_receipts(entries):
+        if isinstance(receipt, str):
+            kept.pop(receipt, None)
+            continue
+        kept[receipt.key] = keep(place, receipt)
+        if receipt.kind in {"collect", "report"}:
+            # A test set has one cube, a run one report: a later one has taken the place of the earlier.
+            made = (receipt.kind, str(receipt.covers.get("test_set", "")))
+            if current.get(made, receipt.key) != receipt.key:
+                kept.pop(current[made], None)
+            current[made] = receipt.key
+    return kept
+
+
+def _sound_receipts(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Receipt | str]]:
+    """Yield the receipts of ledger entries with their places, and the keys of those that are taken back."""
     groups: dict[str, Group] = {}
-    for entry in entries:
+    for place, entry in enumerate(entries):
         if entry["event"] == "group":
             groups[entry["name"]] = Group.of(entry)
         elif entry["event"] in {"done", "reused"}:
             receipt = _read(entry["receipt"], groups)
-            if receipt is None or _leads_out(receipt.file):
-                continue
-            receipts[receipt.key] = receipt
-            if receipt.kind in {"collect", "report"}:
-                # A test set has one cube, a run one report: a later one has taken the place of the earlier.
-                place = (receipt.kind, str(receipt.covers.get("test_set", "")))
-                if current.get(place, receipt.key) != receipt.key:
-                    receipts.pop(current[place], None)
-                current[place] = receipt.key
+            if receipt is not None and not _leads_out(receipt.file):
+                yield place, receipt
         elif entry["event"] == "dropped":
-            receipts.pop(entry["key"], None)
-    return receipts
+            yield place, entry["key"]
 
 
 def _leads_out(file: str) -> bool:

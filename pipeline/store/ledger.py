@@ -11,7 +11,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +20,7 @@ from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import FILE_MODE, store_error, sync_directory
 
-__all__ = ["Ledger", "first_entry", "last_fence", "read_ledger"]
+__all__ = ["Ledger", "first_entry", "iterate_ledger", "last_fence", "read_ledger"]
 
 MOST_LINES = 3
 """Damaged lines that a person may be asked to delete."""
@@ -48,7 +48,7 @@ class Ledger:
 
     def __init__(self, path: Path | str, *, fence: int = 0) -> None:
         self.path, self.fence = Path(path), fence
-        _, self.torn, self._size = _scan(self.path)
+        self.torn, self._size = _measure(self.path)
         try:
             self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
             os.ftruncate(self._handle, self._size)
@@ -89,8 +89,13 @@ def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
 
     A ledger that does not exist is empty. Reading needs no lease.
     """
-    entries, dropped, _ = _scan(Path(path))
-    return entries, dropped
+    scan = _Scan(Path(path))
+    return tuple(scan), scan.torn
+
+
+def iterate_ledger(path: Path | str) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a ledger one at a time, in order, without a torn last line; what is damaged is told at the end."""
+    return iter(_Scan(Path(path)))
 
 
 def first_entry(path: Path | str, event: str) -> dict[str, Any] | None:
@@ -107,12 +112,12 @@ def first_entry(path: Path | str, event: str) -> dict[str, Any] | None:
 def last_fence(path: Path | str) -> int:
     """Return the highest fence that a ledger names, damaged or not; 0 where there is none: a lease's number may not be lower."""
     try:
-        content = Path(path).read_bytes()
+        with open(path, "rb") as lines:
+            return max((int(found) for line in lines for found in _FENCE.findall(line)), default=0)
     except FileNotFoundError:
         return 0
     except OSError as error:
         raise store_error(error, path) from error
-    return max((int(found) for found in _FENCE.findall(content)), default=0)
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:
@@ -131,30 +136,51 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     return entry
 
 
-def _scan(path: Path) -> tuple[tuple[dict[str, Any], ...], int, int]:
-    """Return entries, lines dropped, and the length of the sound part."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:
-        return (), 0, 0
-    except OSError as error:
-        raise store_error(error, path) from error
-    tail = lines.pop()  # what follows the last line end: nothing, or a line that was cut
-    entries: list[dict[str, Any]] = []
-    damaged: list[int] = []
-    size = 0
-    for number, line in enumerate(lines, start=1):
-        entry = _entry(line)
-        if entry is not None:
-            entries.append(entry)
-            size += len(line) + 1
-        elif number == len(lines) and not tail and not damaged:
-            return tuple(entries), 1, size
+class _Scan:
+    """The sound entries of a ledger; once they are through, the bytes that they take and how many last lines were torn (0 or 1).
+
+    One line at a time is held: a ledger may be larger than what its readers keep of it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.size, self.torn = 0, 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        damaged: list[int] = []
+        number = sound = tail = 0
+        try:
+            with open(self._path, "rb") as lines:
+                for line in lines:
+                    if not line.endswith(b"\n"):  # the last line, which was cut
+                        tail = 1
+                        break
+                    number += 1
+                    entry = _entry(line[:-1])
+                    if entry is None:
+                        damaged.append(number)
+                        continue
+                    sound += 1
+                    self.size += len(line)
+                    yield entry
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise store_error(error, self._path) from error
+        if damaged == [number] and not tail:
+            self.torn = 1
+        elif damaged:
+            raise _damaged(self._path, damaged, sound)
         else:
-            damaged.append(number)
-    if damaged:
-        raise _damaged(path, damaged, len(entries))
-    return tuple(entries), int(bool(tail)), size
+            self.torn = tail
+
+
+def _measure(path: Path) -> tuple[int, int]:
+    """Return lines torn, and the length of the sound part."""
+    scan = _Scan(path)
+    for _ in scan:
+        pass
+    return scan.torn, scan.size
 
 
 def _damaged(path: Path, numbers: list[int], sound: int) -> StoreError:

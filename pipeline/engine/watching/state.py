@@ -103,7 +103,7 @@ class RunState:
         self.facts["eta_seconds"] = None if seconds_left is None else round(seconds_left, 1)
 
     def write(self, *, at_once: bool = False) -> None:
-        """Write `state.json`, at most once a second but for a new phase: in one process nothing is written while a task runs."""
+        """Write `state.json`, at most once a second but for a new phase: each is seen, however short."""
         if not at_once and self.facts["phase"] == self._phase and time.monotonic() - self._written < WRITE_SECONDS:
             return
         self._written, self._phase = time.monotonic(), self.facts["phase"]

@@ -322,3 +322,35 @@ def test_a_coordinator_that_lost_its_lease_neither_ends_the_state_nor_answers_wh
         assert taken == [6]
         assert json.loads(run.state.read_text())["by"] == "the other"
         assert run.cancel.exists()
+
+
+def test_the_state_goes_on_while_a_task_runs_in_this_process(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.engine.watching.heartbeat.BEAT_SECONDS", 0.02)
+    monkeypatch.setattr("pipeline.engine.watching.state.WRITE_SECONDS", 0.0)
+    shown: list[float] = []
+    here = threading.get_ident()
+
+    class Busy(Scripted):
+        """Is as long at its first task as it takes to be heard of twice."""
+
+        def wait(self, seconds: float) -> Sequence[Outcome]:
+            written = set()
+            end = time.monotonic() + 20
+            while not self.tries and len(shown) < 3 and time.monotonic() < end:
+                time.sleep(0.01)
+                written.add(run.read_state()["elapsed_seconds"])
+            if not self.tries:
+                assert len(written) > 1
+            return super().wait(seconds)
+
+    @contextmanager
+    def opened(stop) -> Iterator[Scripted]:
+        yield Busy(run.root.parent, lambda task, number: None)
+
+    def note(state: RunState) -> None:
+        if threading.get_ident() != here and len(shown) < 3:
+            shown.append(state.facts["eta_seconds"])
+
+    assert coordinate(run, opened, progress=note).state == "COMPLETED"
+    assert len(shown) == 3
+    assert shown == sorted(shown, reverse=True)

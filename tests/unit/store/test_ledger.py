@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.store.ledger import Ledger, first_entry, read_ledger
+from pipeline.store.ledger import Ledger, first_entry, iterate_ledger, read_ledger
 
 ENTRIES = [{"task": f"t{n}", "name": "<日 & \n>", "files": [n, None]} for n in range(5)]
 
@@ -111,3 +111,12 @@ def test_the_first_entry_of_a_kind_is_what_was_written_or_is_not_given(tmp_path:
     for place in range(whole.index(b"\n") + 1, whole.index(b"\n", whole.index(b"2.1"))):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         assert first_entry(path, "started") == {**entries[2], "fence": 0}, place
+
+
+def test_a_ledger_is_read_no_further_than_asked(path: Path) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], b"damaged\n", *lines[3:]]))
+    entries = iterate_ledger(path)
+    assert [next(entries)["task"], next(entries)["task"]] == ["t0", "t1"]
+    with pytest.raises(StoreError, match="P706"):
+        list(entries)
