@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.errors import Problem
 from pipeline.items.names import COMPRESSIONS, name_without_ending
 
-__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out"]
+__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out", "pattern_of_names"]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
 _NAMED = re.compile(r"\{(system|replica)\}")
@@ -141,18 +141,22 @@ def _paths(pattern: str) -> Iterator[tuple[re.Match[str], str]]:
     """Yield what is there and matches a pattern, with its names."""
     parts = _NAMED.split(pattern)  # what is between placeholders, and at odd places their names
     # Only * and ? are wild: a bracket in a folder's name is a bracket.
-    found = glob.glob("*".join(part.replace("[", "[[]") for part in parts[::2]))
+    named = pattern_of_names(pattern)
+    for path in glob.glob("*".join(part.replace("[", "[[]") for part in parts[::2])):
+        if match := named.fullmatch(path):
+            yield match, path
+
+
+def pattern_of_names(pattern: str) -> re.Pattern[str]:
+    """Return what the paths match that a pattern of outputs finds, with groups for the names in them."""
     expression, seen = "", set()
-    for place, part in enumerate(parts):
+    for place, part in enumerate(_NAMED.split(pattern)):
         if place % 2 == 0:
             expression += "".join({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)) for char in part)
         else:
             expression += f"(?P={part})" if part in seen else f"(?P<{part}>[^/]+)"
             seen.add(part)
-    named = re.compile(expression, re.DOTALL)
-    for path in found:
-        if match := named.fullmatch(path):
-            yield match, path
+    return re.compile(expression, re.DOTALL)
 
 
 def _open_placeholder(pattern: str) -> str | None:

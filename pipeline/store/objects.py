@@ -1,4 +1,4 @@
-"""Object stores: where a run is sent to, and what is fetched from there.
+"""Object stores: where a run is sent to, and what is fetched from there, be it a run or an input.
 
 A run is computed on a file system: its ledger and its lease rely on what only one has. What is finished may be sent anywhere.
 Accounts, regions and endpoints are those of the environment (``AWS_ACCESS_KEY_ID``, ``AWS_REGION``, ``AWS_ENDPOINT_URL``, …), as
@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.errors import DataError, StoreError
 from pipeline.store.files import store_error
 
-__all__ = ["SCHEMES", "fetch_object", "is_object", "send_file", "send_files"]
+__all__ = ["SCHEMES", "StoredObject", "fetch_object", "is_object", "list_objects", "send_file", "send_files"]
 
 SCHEMES = ("s3", "gs", "az", "abfs")
 _OBJECT = re.compile(rf"({'|'.join(SCHEMES)})://[^/]+/.+")
+
+
+class StoredObject(NamedTuple):
+    """An object below a folder of a store: its name there, its size, and the mark that changes with its content."""
+
+    name: str
+    size: int
+    mark: str
 
 
 def is_object(place: str) -> bool:
@@ -51,8 +59,29 @@ def send_files(root: Path, names: dict[str, str], url: str) -> None:
         raise _refused(url, error) from error
 
 
-def fetch_object(url: str, file: Path, *, most: float) -> None:
-    """Write an object into a file that is not there yet, unless it is larger than ``most`` bytes.
+def list_objects(url: str, name: str | None = None) -> list[StoredObject]:
+    """Return what is below a folder of a store, sorted by name; with ``name`` that object alone, if it is there.
+
+    Raises as `send_file` does.
+    """
+    obstore, failures = _library()
+    try:
+        store = obstore.store.from_url(url)
+        if name is None:
+            found = [each for page in obstore.list(store) for each in page]
+        else:
+            found = [{**obstore.head(store, name), "path": name}]
+    except FileNotFoundError:
+        return []
+    except failures as error:
+        raise _refused(url, error) from error
+    # Few stores have no mark of the content: the time of the last change stands for it then.
+    objects = [StoredObject(one["path"], one["size"], str(one["e_tag"] or one["last_modified"])) for one in found]
+    return sorted(objects)
+
+
+def fetch_object(url: str, file: Path, *, most: float, what: str = "the archive", mark: str = "") -> None:
+    """Write an object into a file that is not there yet, unless it is larger than ``most`` bytes, or has another mark by now.
 
     Raises
     ------
@@ -66,8 +95,10 @@ def fetch_object(url: str, file: Path, *, most: float) -> None:
     try:
         found = obstore.get(obstore.store.from_url(folder), name)
         if found.meta["size"] > most:
-            message = f"the archive has {found.meta['size']:,} bytes, more than the run may have"
-            raise DataError.of("P732", message, where=url, help="--max-size says how large a run may be")
+            raise _too_large(url, what, found.meta["size"])
+        if mark and mark != str(found.meta["e_tag"] or found.meta["last_modified"]):
+            message = "the object was replaced while this command listed and fetched it"
+            raise StoreError.of("P736", message, where=url, help="give the command again")
         with open(file, "xb") as out:
             for part in found.stream():
                 out.write(part)
@@ -79,6 +110,20 @@ def fetch_object(url: str, file: Path, *, most: float) -> None:
         raise _refused(url, error) from error
 
 
+def _too_large(url: str, what: str, size: int) -> DataError:
+    if what == "the archive":
+        message, help = f"the archive has {size:,} bytes, more than the run may have", "--max-size says how large a run may be"
+        return _data_error("P732", message, url, help)
+    help = "check that it is what it should be; if it is, set PIPELINE_MAX_INPUT to a larger size, such as 64GiB"
+    return _data_error("P286", f"{what} has {size:,} bytes, more than an input may have", url, help)
+
+
+def _data_error(code: str, message: str, where: str, help: str) -> DataError:
+    error = DataError.of(code, message, where=where, help=help)
+    assert isinstance(error, DataError)
+    return error
+
+
 def _library() -> tuple[Any, type[Exception]]:
     try:
         import obstore
@@ -88,7 +133,7 @@ def _library() -> tuple[Any, type[Exception]]:
         raise StoreError.of(
             "P735",
             f"object stores need a package that is not installed: {error.name}",
-            help="`pip install 'pipeline[objects]'`, or export to a file and send that",
+            help="`pip install 'pipeline[objects]'`, or use files: export to one, name inputs that are files",
         ) from error
     return obstore, BaseError
 

@@ -17,7 +17,7 @@ from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import RECOMPUTE, read_json, store_error, write_bytes, write_json
 
-__all__ = ["LIST", "damaged_file_of", "read_list", "read_listed_json", "read_sealed", "write_list", "write_sealed"]
+__all__ = ["LIST", "damaged_file_of", "read_list", "read_listed_json", "read_sealed", "sha256_of", "write_list", "write_sealed"]
 
 LIST = "files.txt"
 """The list of a folder's files, as the program sha256sum reads and writes it."""
@@ -72,7 +72,7 @@ def damaged_file_of(folder: Path, *, verify: bool) -> str:
         return LIST
     for name, digest in listed.items():
         path = folder / name
-        if not path.is_file() or (verify and digest and _digest(path) != digest):
+        if not path.is_file() or (verify and digest and sha256_of(path) != digest):
             return name
     return ""
 
@@ -80,12 +80,13 @@ def damaged_file_of(folder: Path, *, verify: bool) -> str:
 def read_listed_json(path: Path, *, help: str = RECOMPUTE) -> Any:
     """Read a JSON file of a folder with a list, held to its digest there; StoreError where it is missing or damaged."""
     listed = read_list(path.parent).get(path.name)
-    if listed and path.is_file() and _digest(path) != listed:
+    if listed and path.is_file() and sha256_of(path) != listed:
         raise StoreError(Problem("P705", f"a stored file is damaged: {_OTHER}", str(path), help))
     return read_json(path, help=help)
 
 
-def _digest(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits, as a list of a folder has it."""
     try:
         with open(path, "rb") as file:
             found = sha256()

@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from pipeline.store.objects import is_object
 from pipeline.study.load import LoadedStudy
 from pipeline.study.yaml_values import format_yaml
 
@@ -46,7 +47,7 @@ def place_paths(value: dict[str, Any], base: Path, path: Path) -> None:
     folder = path.absolute().parent
 
     def place(name: str) -> str:
-        return name if os.path.isabs(name) else os.path.relpath(base / name, folder)
+        return name if os.path.isabs(name) or is_object(name) else os.path.relpath(base / name, folder)
 
     for test_set in value["test_sets"].values():
         for key in ("references", "gold", "outputs", "documents"):

@@ -39,6 +39,7 @@ from pipeline.survey.checks import (
     warn_of_groups,
 )
 from pipeline.survey.coordinates import read_coordinates
+from pipeline.survey.fetching import bring_objects
 from pipeline.survey.needs import refuse_lacking_columns, refuse_numbers
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
 from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_runs, warn_of_sizes, warn_of_strata
@@ -140,7 +141,7 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
         if spec.format.name != AUTO:
             with placed(dotted(("test_sets", name, "format"))):
                 load_reader(spec.format)
-    study, recognised = recognise_formats(study, base)
+    study, recognised = recognise_formats(bring_objects(study, base), base)
     for place, analysis in enumerate(study.asked_analyses):
         with placed(f"analyses[{place}]"):
             load_analysis(analysis.name, analysis.options, test_sets=study.test_sets)

@@ -1,0 +1,186 @@
+"""Inputs in object stores: brought once, known again by their content, and compared as files are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, ClassVar
+
+import obstore
+import obstore.store
+import pytest
+
+from pipeline.errors import DataError, StoreError
+from pipeline.study.load import load_study
+from pipeline.study.training_schema import DataFiles, Training
+from pipeline.study.writing import place_paths
+from pipeline.survey.fetching import bring_objects
+from pipeline.survey.survey import StudySurvey, survey_loaded
+
+STUDY = """\
+schema: 1
+study: bucket
+test_sets:
+  news:
+    format: text
+    references: [s3://bucket/news/ref.txt]
+    outputs: s3://bucket/news/outputs/{system}.txt
+systems: {exclude: [old*]}
+metrics: [bleu]
+"""
+FILES = {
+    "news/ref.txt": b"a b c d e\nf g h i j\n",
+    "news/outputs/one.txt": b"a b c d e\nf g h i k\n",
+    "news/outputs/two.txt": b"a b c d x\nf g h i j\n",
+    "news/outputs/old1.txt": b"\n\n",
+    "news/outputs/notes.md": b"not an output",
+    "news/outputs/deeper/three.txt": b"not matched",
+}
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> obstore.store.MemoryStore:
+    """An object store in memory that stands for `s3://bucket`; it counts what is fetched."""
+    memory = obstore.store.MemoryStore()
+    monkeypatch.setattr(obstore.store, "from_url", lambda url: _Below(memory, url.removeprefix("s3://bucket").strip("/")))
+    for name in ("list", "get", "head"):
+        monkeypatch.setattr(obstore, name, lambda store, *args, _name=name: getattr(store, _name)(*args))
+    for name, content in FILES.items():
+        obstore.put(memory, name, content)
+    _Below.fetched.clear()
+    return memory
+
+
+class _Below:
+    """A folder of the store in memory, as obstore has one of a real store."""
+
+    fetched: ClassVar[Counter[str]] = Counter()
+    real: ClassVar[dict[str, Any]] = {name: getattr(obstore, name) for name in ("list", "get", "head")}
+
+    def __init__(self, memory: Any, folder: str) -> None:
+        self.memory, self.folder = memory, f"{folder}/" if folder else ""
+
+    def list(self) -> Any:
+        pages = self.real["list"](self.memory, prefix=self.folder)
+        return [[{**one, "path": one["path"].removeprefix(self.folder)} for one in page] for page in pages]
+
+    def get(self, name: str) -> Any:
+        self.fetched[self.folder + name] += 1
+        return self.real["get"](self.memory, self.folder + name)
+
+    def head(self, name: str) -> Any:
+        return self.real["head"](self.memory, self.folder + name)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    (tmp_path / "study.yaml").write_text(STUDY)
+    return tmp_path / "study.yaml"
+
+
+def look(study: Path) -> StudySurvey:
+    return survey_loaded(load_study(study))
+
+
+def files_beside(study: Path) -> list[str]:
+    root = study.parent / ".objects"
+    return sorted(path.relative_to(root).as_posix().partition("/")[2] for path in root.glob("*/**/*") if path.is_file())
+
+
+@pytest.mark.usefixtures("bucket")
+def test_objects_are_the_same_inputs_as_files(study: Path) -> None:
+    found = look(study).inputs
+    (news,) = found.test_sets
+    assert [output.system for output in news.outputs] == ["one", "two"]
+    for name, content in FILES.items():
+        path = study.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    study.write_text(STUDY.replace("s3://bucket/", ""))
+    assert look(study).inputs.fingerprint() == found.fingerprint()
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_here_is_not_fetched_again(study: Path) -> None:
+    look(study)
+    assert set(_Below.fetched) == {"news/ref.txt", *(f"news/outputs/{name}.txt" for name in ("one", "two", "old1"))}
+    look(study)
+    assert set(_Below.fetched.values()) == {1}
+
+
+def test_an_object_that_changes_is_fetched_alone_and_leaves_the_earlier_where_it_is(bucket: Any, study: Path) -> None:
+    before = look(study).inputs.test_sets[0].outputs
+    obstore.put(bucket, "news/outputs/two.txt", b"a b c d e\nf g h i j\n")
+    after = look(study).inputs.test_sets[0].outputs
+    assert [one.identity == other.identity for one, other in zip(before, after, strict=True)] == [True, False]
+    assert _Below.fetched.pop("news/outputs/two.txt") == 2
+    assert set(_Below.fetched.values()) == {1}
+    old = [Path(str((one.output or {})["path"])) for one in before]
+    assert [path.read_bytes() for path in old] == [FILES["news/outputs/one.txt"], FILES["news/outputs/two.txt"]]
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_file_that_was_damaged_here_is_fetched_again(study: Path) -> None:
+    before = look(study).inputs.fingerprint()
+    (damaged,) = (study.parent / ".objects").glob("*/data/two.txt")
+    damaged.write_bytes(b"a b c d z\nf g h i j\n")
+    assert look(study).inputs.fingerprint() == before
+    assert _Below.fetched["news/outputs/two.txt"] == 2
+    assert _Below.fetched["news/outputs/one.txt"] == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [("ref.txt", "absent.txt", "P201"), ("outputs/{system}.txt", "outputs/{system}.out", "P207")],
+)
+@pytest.mark.usefixtures("bucket")
+def test_what_is_not_there_is_named_by_its_address(study: Path, old: str, new: str, code: str) -> None:
+    study.write_text(STUDY.replace(old, new))
+    with pytest.raises(DataError, match=code) as caught:
+        look(study)
+    assert (caught.value.problems[0].where or "").startswith("s3://bucket/news/")
+    assert files_beside(study) in ([], ["data/ref.txt", "files.txt", "marks.json"])
+
+
+def test_tables_of_systems_and_training_data_may_be_objects_too(bucket: Any, study: Path) -> None:
+    obstore.put(bucket, "systems.csv", b"system,team\none,x\ntwo,y\n")
+    study.write_text(STUDY.replace("exclude: [old*]", "exclude: [old*], table: s3://bucket/systems.csv"))
+    assert look(study).inputs.coordinates["two"]["team"] == "y"
+    data = DataFiles(path=("here.txt", "s3://bucket/news/outputs/*.txt"), format="tagged")
+    asked = load_study(study).study.model_copy(update={"training": Training.model_construct(data=data)})
+    brought = bring_objects(asked, study.parent).training
+    assert brought is not None
+    here, there = brought.data.path
+    assert here == "here.txt"
+    assert len(list(Path(there).parent.glob(Path(there).name))) == 3
+
+
+def test_a_study_that_is_written_anew_keeps_addresses(study: Path) -> None:
+    value = {"test_sets": {"news": {"outputs": "s3://bucket/{system}.txt", "references": ["ref.txt"]}}, "metrics": ["bleu"]}
+    place_paths(value, study.parent, study.parent / "below" / "study.yaml")
+    assert value["test_sets"] == {"news": {"outputs": "s3://bucket/{system}.txt", "references": ["../ref.txt"]}}
+
+
+def test_an_object_named_like_a_way_out_of_the_folder_is_refused(bucket: Any, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [{"path": name, "size": 1, "e_tag": '"x"', "last_modified": None} for name in ("..", "one")]
+    monkeypatch.setattr(_Below, "list", lambda self: [listed])
+    study.write_text(STUDY.replace("outputs/{system}.txt", "outputs/{system}"))
+    with pytest.raises(DataError, match="no file can have"):
+        look(study)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_too_large_is_refused_before_it_is_fetched(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIPELINE_MAX_INPUT", "10")
+    with pytest.raises(DataError, match="P286") as caught:
+        look(study)
+    assert "PIPELINE_MAX_INPUT" in str(caught.value.problems[0].help)
+    assert files_beside(study) == []
+
+
+@pytest.mark.usefixtures("bucket")
+def test_a_study_in_a_folder_that_cannot_be_written_says_what_to_do(study: Path) -> None:
+    (study.parent / ".objects").write_bytes(b"")
+    with pytest.raises(StoreError) as caught:
+        look(study)
+    assert "copy the study into a folder" in str(caught.value.problems[0].help)
