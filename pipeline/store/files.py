@@ -87,12 +87,12 @@ def temporary_name() -> str:
 def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
     """Open a file that appears under its name, whole and on disk, when the block ends well, and not at all otherwise.
 
-    A new file is for its owner alone, or as the umask says; one that is replaced keeps its mode.
+    A new file, and a folder that is missing, is for its owner alone, or as the umask says; a file that is replaced keeps its mode.
     """
     final = Path(path)
     temporary = final.parent / temporary_name()
     try:
-        _make_folders(final.parent)
+        _make_folders(final.parent, FOLDER_MODE if private else 0o777)
         with open(temporary, "xb", opener=open_private if private else None) as file:
             yield file
             file.flush()
@@ -189,19 +189,19 @@ def make_tree_private(folder: Path | str, *, like: Path | str) -> None:
             os.chmod(os.path.join(place, name), mode & 0o666)
 
 
-def _make_folders(folder: Path) -> None:
+def _make_folders(folder: Path, mode: int = FOLDER_MODE) -> None:
     # Not Path.mkdir(parents=True): the mode would be that of the last folder only.
     missing = [folder]
     while not (above := missing[-1].parent).exists() and above != missing[-1]:
         missing.append(above)
     for part in reversed(missing):
-        part.mkdir(FOLDER_MODE, exist_ok=True)
+        part.mkdir(mode, exist_ok=True)
 
 
 def _keep_mode(final: Path, temporary: Path) -> None:
     with suppress(FileNotFoundError):
         found = os.lstat(final)
-        if stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) != FILE_MODE:
+        if stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) != stat.S_IMODE(os.lstat(temporary).st_mode):
             os.chmod(temporary, stat.S_IMODE(found.st_mode))
 
 

@@ -254,9 +254,12 @@ def test_what_is_written_can_be_read_by_its_owner_alone_whatever_the_umask(tmp_p
 def test_what_a_user_asks_for_by_name_has_the_mode_that_the_umask_gives(tmp_path: Path, umask: int) -> None:
     write_output(path := tmp_path / "page.html", b"1")
     assert modes(path) == [0o666 & ~umask]
-    path.chmod(0o640)
-    write_output(path, b"2")
-    assert modes(path) == [0o640]
+    for mode in (0o640, 0o600):
+        path.chmod(mode)
+        write_output(path, b"2")
+        assert modes(path) == [mode]
+    write_output(below := tmp_path / "a" / "b" / "page.html", b"3")
+    assert modes(below, below.parent, below.parent.parent) == [0o666 & ~umask, 0o777 & ~umask, 0o777 & ~umask]
 
 
 @pytest.mark.usefixtures("umask")
