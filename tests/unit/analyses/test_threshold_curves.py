@@ -78,6 +78,7 @@ def test_the_table_has_the_gains_from_which_half_and_nearly_all_are_significant(
     (table,) = [table for table in finding.tables if table.title.startswith("How often")]
     assert [row["relation"] for row in table.rows] == ["all", "same", "different"]
     assert [row["pairs_of"] for row in table.rows] == ["all", "same model", "different model"]  # named by what they share
+    assert [column.key for column in table.columns][:3] == ["pairs_of", "pairs", "significant"]
     (figure,) = [figure for figure in finding.figures if figure.name == "significant"]
     assert "same model, " in figure.alt
     assert "different model, " in figure.alt

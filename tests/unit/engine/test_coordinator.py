@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from pipeline.engine.watching.ending import Ending
 from pipeline.engine.watching.events import EVENTS, events_schema
 from pipeline.engine.watching.state import RunState
 from pipeline.errors import Problem, RunLocked, StoreError
+from pipeline.plan.inventory import BriefInventory
 from pipeline.plan.task import Failure, Task
 from pipeline.store.files import make_directory, scratch_directory, temporary_name
 from pipeline.store.lease import hold_lease
@@ -223,18 +226,33 @@ def test_all_events_of_a_run_that_met_much_have_the_keys_of_the_schema_and_no_ot
         assert set(event) == {*schema["required"], *EVENTS[event["event"]].keys}, event
 
 
-def test_a_task_that_has_ended_is_not_kept(run: RunDirectory) -> None:
+def test_a_task_that_has_ended_is_not_kept_nor_is_the_key_that_a_worker_sends_back(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ended: list[weakref.ref[Task]] = []
     kept: list[int] = []
+    sent: dict[str, str] = {}
+    done: list[str] = []
+    add = BriefInventory.add
 
-    def script(task: Task, n: int) -> Failure | None:
-        kept.append(sum(one() is not None for one in ended))
-        ended.append(weakref.ref(task))
-        return None
+    class Remote(Scripted):
+        def wait(self, seconds: float) -> Sequence[Outcome]:
+            kept.append(sum(one() is not None for one in ended))
+            (outcome,) = super().wait(seconds)
+            ended.append(weakref.ref(outcome.task))
+            sent[outcome.task.key] = outcome.task.key
+            return [replace(outcome, result=pickle.loads(pickle.dumps(outcome.result)))]
 
-    assert drive(run, script)[0].state == "COMPLETED"
+    @contextmanager
+    def opened(stop: Callable[[], bool]) -> Iterator[Remote]:
+        yield Remote(run.root.parent, lambda task, n: None)
+
+    monkeypatch.setattr(BriefInventory, "add", lambda own, receipt: done.append(receipt.key) or add(own, receipt))
+    assert coordinate(run, opened).state == "COMPLETED"
     assert len(kept) >= 7
     assert max(kept) <= 1  # that whose outcome was taken last
+    assert len(done) == len(kept)
+    assert all(key is sent[key] for key in done)
 
 
 def test_nothing_is_written_once_another_process_has_taken_over(run: RunDirectory) -> None:

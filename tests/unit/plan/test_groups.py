@@ -65,7 +65,7 @@ def kept_bytes(inventory: Inventory, many: list[bytes], keys: list[str]) -> int:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize(("kind", "most"), [(Inventory, 1100), (BriefInventory, 150)])
+@pytest.mark.parametrize(("kind", "most"), [(Inventory, 1100), (BriefInventory, 80)])
 def test_little_is_kept_in_memory_of_a_task_that_is_done(kind: type[Inventory], most: int) -> None:
     few, many = (all_done(asked_of(cells), block_cells=1) for cells in (10, 400))
     inventory = kind.of(few)

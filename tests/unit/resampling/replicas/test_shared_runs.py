@@ -60,6 +60,15 @@ def test_values_and_spreads_of_groups_are_those_of_each_alone():
         assert (spread.s_test[system], spread.s_sel[system], spread.empty[system]) == (alike.s_test[0], alike.s_sel[0], 0)
 
 
+def test_the_values_of_a_run_are_those_of_its_own_units():
+    replicas = make_groups("ratio")
+    for array, values in zip(replicas.statistics, unit_values(replicas, observe_replicas(replicas)), strict=True):
+        for run, own in zip(array, values, strict=True):
+            without = np.array([ratio(np.delete(run, unit, axis=0).sum(axis=0)) for unit in range(UNITS)])
+            score = ratio(run.sum(axis=0))
+            np.testing.assert_allclose(own, score + (UNITS - 1) * (without.mean() - without), rtol=1e-9)
+
+
 def test_each_run_is_scored_once():
     scored = []
 
