@@ -208,11 +208,11 @@ def units_for_gain(
     sound = (gain > 0) & (se > 0) & (divisor > 0) & (level > 0) & (level < 1)
     found = np.full(gain.shape, np.nan)
     z, more, stretch = -ndtri(level[sound] / 2), ndtri(power), divisor[sound] / se[sound]
-    errors = stretch * z + more
+    errors = np.maximum(stretch * z + more, 0.0)  # a power that chance alone has needs no units
     n = units[sound] * (errors * se[sound] / gain[sound]) ** 2
     if student:
         # To the first order in 1/n; 1 where nothing is stretched.
         n += z**2 / 2 * np.divide(stretch * (z + stretch * more), errors, out=np.ones_like(errors), where=errors > 0)
-    n = np.maximum(np.ceil(n - 1e-9), 2.0)
+    n = np.where(errors > 0, np.maximum(np.ceil(n - 1e-9), 2.0), 2.0)
     found[sound] = np.where(n <= MOST_UNITS, n, np.nan)
     return found

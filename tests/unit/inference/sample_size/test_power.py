@@ -113,6 +113,7 @@ def test_four_times_the_units_halve_the_effect_and_what_cannot_be_said_is_nan() 
     assert again == pytest.approx(0.5, rel=1e-4)
     assert np.isnan(detectable_gain(np.array([0.0, np.nan, 1.0]), level=np.array([0.05, 0.05, np.nan]))).all()
     assert np.isnan(units_for_gain(np.array([0.0, -1.0, 1e-9]), np.ones(3), 100, level=0.05)).all()
+    assert units_for_gain(np.array([1e-3]), np.ones(1), 100, level=0.05, power=0.01) == 2  # that power it has by chance
     assert np.isnan(exact_units_for_gain(np.array([3, 2]), np.array([3, 4]), 10, level=0.05)).all()
 
 
