@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.analyses.pairs import BORDERLINE
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import GRID, PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 __all__ = ["draw_confidence"]
 
@@ -34,6 +34,6 @@ def draw_confidence(groups: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], m
     for (name, pairs), colour, marker in zip(groups, PALETTE, _MARKERS, strict=False):
         gains, confidence = [pair["gain"] for pair in pairs], [100 * (1 - pair["p"]) for pair in pairs]
         chart.points(gains, confidence, marker, colour=colour, size=5, opacity=0.55, label=shorten(name, _LONGEST))
-    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, 1.02 * right
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, 1.02 * right
     chart.y.label, chart.y.low, chart.y.high = "confidence, 100 (1 − p)", 48, 101
     chart.legend = "bottom right"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.inference.special import ndtri
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def describe_copies(cubes: Mapping[str, xr.Dataset]) -> str | None:
             if copies:
                 shown = ", ".join(f"{a} = {b}" for a, b in copies[:MOST_NAMED])
                 more = f" and {len(copies) - MOST_NAMED} more" if len(copies) > MOST_NAMED else ""
-                told[f"{len(copies)} of {cube.sizes['system']} on {name}, {metric} ({shown}{more})"] = None
+                told[f"{len(copies)} of {cube.sizes['system']} on {name}, {name_metric(metric)} ({shown}{more})"] = None
     if not told:
         return None
     return f"Systems with the same statistics on every unit count once; left out as copies: {'; '.join(told)}."

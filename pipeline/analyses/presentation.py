@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pipeline.interfaces.figures import PALETTE
+from pipeline.interfaces.wording import name_metric
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,7 +27,7 @@ def select(rows: Sequence[Mapping[str, Any]], **where: Any) -> list[Mapping[str,
 
 def title_of(where: Mapping[str, Any]) -> str:
     """Return the heading of a table of one test set, metric and procedure."""
-    return f"{where['test_set']} · {where['metric']} · {where['procedure']}"
+    return f"{where['test_set']} · {name_metric(where['metric'])} · {where['procedure']}"
 
 
 def decimals_of(cubes: Mapping[str, xr.Dataset], metric: str) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.exact import drawn_replicates
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def describe_replaced(cubes: Mapping[str, xr.Dataset]) -> str | None:
             both = [(_read_jackknife(cube, metric, size), _read_replicates(cube, metric, size)) for size in sizes]
             count, all_ = sum(int(_apart(*two).sum()) for two in both), sum(len(se) for se, _ in both)
             if count:
-                told.append(f"{count:,} of {all_:,} on {name}, {metric}")
+                told.append(f"{count:,} of {all_:,} on {name}, {name_metric(metric)}")
     if not told:
         return None
     return (

@@ -1,4 +1,4 @@
-"""How numbers are written, the same way in every table, sentence and figure."""
+"""How numbers and metrics are written, the same way in every table, sentence and figure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,38 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["MISSING", "format_interval", "format_number", "format_p", "format_share", "shorten"]
+__all__ = ["MISSING", "format_interval", "format_number", "format_p", "format_share", "name_metric", "shorten"]
 
 MISSING = "–"
+
+METRICS: Mapping[str, str] = {
+    "aer": "AER",
+    "bleu": "BLEU",
+    "bracket-f1": "bracket F1",
+    "bracket-precision": "bracket precision",
+    "bracket-recall": "bracket recall",
+    "cer": "CER",
+    "chrf": "chrF",
+    "chrf++": "chrF++",
+    "chunk-f1": "chunk F1",
+    "chunk-precision": "chunk precision",
+    "chunk-recall": "chunk recall",
+    "f1": "F1",
+    "las": "LAS",
+    "meteor": "METEOR",
+    "ndcg": "nDCG",
+    "nist": "NIST",
+    "rouge-1": "ROUGE-1",
+    "rouge-2": "ROUGE-2",
+    "rouge-l": "ROUGE-L",
+    "rouge-lsum": "ROUGE-Lsum",
+    "tag-accuracy": "tag accuracy",
+    "ter": "TER",
+    "uas": "UAS",
+    "wer": "WER",
+    "win-rate": "win rate",
+}
+"""What people call metrics, by what studies, files and flags call them. Any other metric has one name."""
 
 SMALLEST_NORMAL = 2.0**-1022
 """Floats below it have lost digits."""
@@ -73,6 +102,17 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
     if percent:
         return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
     return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"
+
+
+def name_metric(name: str) -> str:
+    """Return what people call a metric; one that has no other name, such as one of the user's own, keeps that of the study.
+
+    Examples
+    --------
+    >>> name_metric("bleu"), name_metric("chrf"), name_metric("accuracy"), name_metric("my_metrics:BLEU")
+    ('BLEU', 'chrF', 'accuracy', 'my_metrics:BLEU')
+    """
+    return METRICS.get(name, name)
 
 
 def shorten(name: str, longest: int) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.inference.special import ndtri
+from pipeline.interfaces.wording import name_metric
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -93,7 +94,7 @@ class Chance:
         )
         return (
             f"A gain of {self.gain:g} on {self.items:,} items is significant at {self.alpha:g} (two-sided) for {few} of the {kin} "
-            f"of {self.kin.task}, {self.kin.metric}.\n"
+            f"of {self.kin.task}, {name_metric(self.kin.metric)}.\n"
             f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %." + self.warn()
         )
 

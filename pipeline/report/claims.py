@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.models.model_text import say_claim
@@ -63,11 +64,11 @@ def _lead(where: str, best: str, metric: str, beaten: Iterable[str], others: Seq
     won, rest = ([name for name in others if (name in there) is held] for held in (True, False))
     if not won:
         whom = f"any of the {len(rest):,} others" if len(rest) > MOST_NAMED else _name(rest)
-        return f"{where}, {best} has the best {metric}, but no difference from {whom} is shown ({how})."
+        return f"{where}, {best} has the best {name_metric(metric)}, but no difference from {whom} is shown ({how})."
     if not rest and len(won) > 2:
-        return f"{where}, {best} is better in {metric} than all {len(won):,} others ({how})."
+        return f"{where}, {best} is better in {name_metric(metric)} than all {len(won):,} others ({how})."
     shown = f"; no difference from {_name(rest)} is shown" if rest else ""
-    return f"{where}, {best} is better in {metric} than {_name(won)}{shown} ({how})."
+    return f"{where}, {best} is better in {name_metric(metric)} than {_name(won)}{shown} ({how})."
 
 
 def _against(report: Report, place: FamilyKey, where: str, how: str) -> str:
@@ -79,10 +80,10 @@ def _against(report: Report, place: FamilyKey, where: str, how: str) -> str:
     told = [f"better than {baseline}: {_name(found['better'])}"] if "better" in found else []
     told += [f"worse: {_name(found['worse'])}"] if "worse" in found else []
     if not told:
-        return f"{where}, no system is shown to be better or worse in {place.metric} than {baseline} ({how})."
+        return f"{where}, no system is shown to be better or worse in {name_metric(place.metric)} than {baseline} ({how})."
     rest = [name for verdict, names in found.items() if verdict not in {"better", "worse"} for name in names]
     told += [f"no difference is shown for {_name(rest)}"] if rest else []
-    return f"{where}, by {place.metric}, {'; '.join(told)} ({how})."
+    return f"{where}, by {name_metric(place.metric)}, {'; '.join(told)} ({how})."
 
 
 def _name(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Method
 from pipeline.interfaces.procedures import Procedure
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import ACROSS_TITLES, references
@@ -179,7 +180,7 @@ def methods_paragraph(report: Report) -> str:
     baseline = report.family.baseline
     what = "all pairs of systems" if baseline is None else f"all systems with {baseline}"
     first = f", verdicts those of {procedures[0].title}" if len(procedures) > 1 else ""
-    told = f"{where}; {', '.join(metrics)}"
+    told = f"{where}; {', '.join(map(name_metric, metrics))}"
     exact = _exact_families(report)
     own = {place: is_exact for place, is_exact in exact.items() if place.procedure == procedures[0].name}
     if any(procedure.draws for procedure in procedures) and not (exact and all(exact.values())):
@@ -236,7 +237,8 @@ def _name_exact(families: Mapping[FamilyKey, bool]) -> str:
     """Name the metrics whose p-values are exact, with the test sets where those of others are counted."""
     counted = {place.metric for place, is_exact in families.items() if not is_exact}
     exact = [place for place, is_exact in families.items() if is_exact]
-    return ", ".join(dict.fromkeys(f"{of.metric} on {of.test_set}" if of.metric in counted else of.metric for of in exact))
+    names = (name_metric(of.metric) + (f" on {of.test_set}" if of.metric in counted else "") for of in exact)
+    return ", ".join(dict.fromkeys(names))
 
 
 _NOUNS = ("item", "document")

@@ -16,6 +16,7 @@ import numpy as np
 
 from pipeline.errors import DataError, name_some
 from pipeline.interfaces import usual_column
+from pipeline.interfaces.wording import name_metric
 from pipeline.items.frame import TRAITS, Frame, Kind, Output, Survey
 from pipeline.items.names import WORDS_FOR_A_RUN
 from pipeline.plan.inputs import MetricInputs
@@ -73,7 +74,7 @@ def _by_column(metrics: Sequence[MetricInputs]) -> Iterator[tuple[str, str, bool
         column = _COMPARED.get(_kind_of(metric))
         if column is not None:
             cut = column == "relation" and not metric.options.get("subtypes", False)
-            groups.setdefault((column, cut), []).append(metric.name)
+            groups.setdefault((column, cut), []).append(name_metric(metric.name))
     for (column, cut), names in groups.items():
         yield ", ".join(names), column, cut
 
@@ -145,7 +146,7 @@ def _tell_subtypes(metric: str, gold: Counter[str], survey: Survey) -> Iterator[
 def _tell_writing(metrics: Sequence[MetricInputs], gold: Kind, kinds: Mapping[str, Kind]) -> Iterator[str]:
     """Tell texts that all have, or all lack, what the references lack or have."""
     for trait in TRAITS:
-        counting = [metric.name for metric in metrics if _counts(metric, trait)]
+        counting = [name_metric(metric.name) for metric in metrics if _counts(metric, trait)]
         if not counting or gold.n_texts < _ENOUGH:
             continue
         there = gold.traits[trait]
@@ -205,7 +206,7 @@ def warn_of_directions(metrics: Sequence[MetricInputs], outputs: Sequence[Output
             many = len(others) > 1
             who = f"the files of '{others[0]}' and {len(others) - 1} more say" if many else f"the file of '{others[0]}' says"
             told.append(
-                f"{who} that {less} of '{column}' is better, and {metric.name} takes {more}: set "
+                f"{who} that {less} of '{column}' is better, and {name_metric(metric.name)} takes {more}: set "
                 f"`higher_is_better: {str(other_way).lower()}` of the metric"
             )
     return tuple(told)

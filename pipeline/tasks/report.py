@@ -18,6 +18,7 @@ from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
+from pipeline.interfaces.wording import name_metric
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
 from pipeline.plan.inputs import MetricInputs
@@ -94,8 +95,8 @@ def _rounding_warnings(manifest: Manifest, inventory: Inventory) -> Iterator[str
                 apart = sum(sorted(rounded.values())[-2:])
                 told = "; ".join(f"{max(scale)} of {name_some(systems)}" for scale, systems in sorted(scales.items()))
                 yield (
-                    f"{test_set.name}: {metric.name}: numbers were rounded to different decimals ({told}): two that are equal may "
-                    f"be apart by up to {apart:.2g}; fewer decimals in the files make them one"
+                    f"{test_set.name}: {name_metric(metric.name)}: numbers were rounded to different decimals ({told}): two that "
+                    f"are equal may be apart by up to {apart:.2g}; fewer decimals in the files make them one"
                 )
 
 

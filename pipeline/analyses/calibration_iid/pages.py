@@ -10,6 +10,7 @@ from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
+from pipeline.interfaces.wording import name_metric
 
 __all__ = ["SECTION", "list_figures", "list_tables"]
 
@@ -30,7 +31,7 @@ _COLUMNS = (
 def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
     """Go through the tables: the reasons why there is nothing, then one a population and metric, a row a bin."""
     for row in select(rows, kind="none"):
-        title = " · ".join(str(part) for part in (row["test_set"], row["metric"]) if part)
+        title = " · ".join(str(part) for part in (row["test_set"], name_metric(row["metric"])) if part)
         yield Table(title, {"kind": "none"}, (Column("reason", "remark"),), section=SECTION.key, rows=(row,))
     for where in _places(rows):
         own = select(rows, **where)
@@ -38,7 +39,7 @@ def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iter
         size = f"{own[0]['drawn']:,} test sets of {own[0]['units']:,} of {own[0]['population_units']:,} units."
         tied = f" {ties:,} pairs are tied on a drawn test set." if ties else ""
         caption = " ".join([f"{size}{tied}", *notes])
-        title = f"{where['test_set']} · {where['metric']}"
+        title = f"{where['test_set']} · {name_metric(where['metric'])}"
         yield Table(title, where, _COLUMNS, caption, SECTION.key, tuple(map(_shown, own)))
 
 
@@ -48,7 +49,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         own = [row for row in select(rows, **where, kind="bin") if row["share"] is not None]
         if not own:
             continue
-        title = f"Right signs by p on test sets drawn from {where['test_set']}, {where['metric']}"
+        title = f"Right signs by p on test sets drawn from {where['test_set']}, {name_metric(where['metric'])}"
         alt = "Share of pairs with the sign of the population, by p on a drawn test set. " + " ".join(
             f"p to {row['p_high']:g}: {100 * row['share']:.0f} % of {row['pairs']:,}." for row in own
         )

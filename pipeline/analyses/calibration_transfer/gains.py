@@ -23,7 +23,7 @@ from pipeline.analyses.system_bootstrap import system_interval
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -114,7 +114,7 @@ def show_lines(lines: Sequence[Mapping[str, Any]], section: str, shared: Sequenc
     """Go through the tables of slopes, one a base, metric and procedure."""
     for where in _places(lines):
         own = select(lines, **where)
-        title = f"Gains elsewhere by gains on {where['test_set']} · {where['metric']} · {where['procedure']}"
+        title = f"Gains elsewhere by gains on {where['test_set']} · {name_metric(where['metric'])} · {where['procedure']}"
         caption = " ".join([_CAPTION, *shared, *say_intervals(own)])
         yield Table(title, where, _COLUMNS, caption, section, tuple(map(_shown, own)))
 
@@ -133,7 +133,7 @@ def draw_gains(
 ) -> Iterator[Figure]:
     """Yield the figures of each base, metric and procedure, each with no more test sets than there are colours."""
     for where in _places(points):
-        named = f"{where['metric']}{name_procedure(cubes, where['procedure'])}"
+        named = f"{name_metric(where['metric'])}{name_procedure(cubes, where['procedure'])}"
         others = [
             row for row in select(lines, **where) if row["slope"] is not None and select(points, **where, against=row["against"])
         ]
@@ -170,8 +170,8 @@ def _draw(drawn: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
     for (row, _), colour in zip(drawn, PALETTE, strict=False):
         chart.line([0, far], [0, row["slope"] * far], colour=colour, width=1.8)
     chart.x.label, chart.x.low, chart.x.high = (
-        f"gain in {metric} on {shorten(str(drawn[0][0]['test_set']), _LONGEST)}",
+        f"gain in {name_metric(metric)} on {shorten(str(drawn[0][0]['test_set']), _LONGEST)}",
         0,
         1.02 * far,
     )
-    chart.y.label, chart.legend = f"gain in {metric} on the other test set", "top left"
+    chart.y.label, chart.legend = f"gain in {name_metric(metric)} on the other test set", "top left"

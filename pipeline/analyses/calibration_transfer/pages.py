@@ -10,7 +10,7 @@ from pipeline.analyses.presentation import in_parts, name_procedure, say_interva
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +64,7 @@ def list_tables(
     for where in _places(there):
         own = select(there, **where)
         others = list(dict.fromkeys(row["against"] for row in own))
-        name = " · ".join([where["metric"], where["procedure"]])
+        name = " · ".join([name_metric(where["metric"]), where["procedure"]])
         if len(others) > 1:
             yield _overview(f"{where['test_set']} → other test sets · {name}", where, own, others, shared)
         of_levels = select(levels, **where)
@@ -124,7 +124,7 @@ def list_figures(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, An
     for where in _places(bins):
         here = select(bins, **where)
         others = list(dict.fromkeys(row["against"] for row in here))
-        named = f"{where['metric']}{name_procedure(cubes, where['procedure'])}"
+        named = f"{name_metric(where['metric'])}{name_procedure(cubes, where['procedure'])}"
         if len(others) > 1:
             title = f"Kept signs by p on {where['test_set']} and by test set, {named}"
             caption = "Share of pairs that keep their sign, and how many pairs; blue above 50 %, orange below, where p misleads."

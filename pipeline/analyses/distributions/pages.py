@@ -12,7 +12,7 @@ from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
-from pipeline.interfaces.wording import format_number, shorten
+from pipeline.interfaces.wording import format_number, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,7 @@ def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
             own = tuple({**row, "remark": row.get("reason") or row.get("interval_note")} for row in select(rows, **where))
             if own:
                 caption = " ".join(notes) if kind == "spread" else ""
-                yield Table(title.format(**where), where, columns, caption, SECTION.key, own)
+                yield Table(title.format(test_set=test_set, metric=name_metric(metric)), where, columns, caption, SECTION.key, own)
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
@@ -82,7 +82,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str
         for part in range(0, len(several), _WIDEST):
             shown = several[part : part + _WIDEST]
             own = select(scores, test_set=test_set, metric=metric)
-            title = f"Scores over training samples on {test_set}, {metric}"
+            title = f"Scores over training samples on {test_set}, {name_metric(metric)}"
             title += f" ({part // _WIDEST + 1})" if len(several) > _WIDEST else ""
             alt = "Scores by model and samples. " + " ".join(
                 f"{row['model']}, {row['sampling']}: {format_number(row['mean'], 2)} ± {format_number(row['sd'], 2)}."
@@ -98,7 +98,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[str
         names = list(dict.fromkeys(name for row in own for name in (row["first"], row["second"])))
         if len(names) < 3:
             continue
-        title = f"Test sets under {model}, {sampling}, {metric}"
+        title = f"Test sets under {model}, {sampling}, {name_metric(metric)}"
         alt = "Correlations of test sets. " + " ".join(f"{r['first']} and {r['second']}: {r['correlation']:.2f}." for r in own)
         caption = "Correlation of the scores on two test sets over the replicas of one model."
         side = 1.6 + 0.5 * len(names)
@@ -120,7 +120,7 @@ def _draw_scores(shown: Sequence[Mapping[str, Any]], scores: Sequence[Mapping[st
             chart.points([row["whole"]], [y], "D", colour=INK, size=6.5, filled=False)
     chart.y.ticks = [(y, shorten(f"{row['model']} · {row['sampling']}", _LONGEST)) for y, row in enumerate(reversed(shown))]
     chart.y.low, chart.y.high, chart.y.grid = -0.6, len(shown) - 0.2, False
-    chart.x.label = metric
+    chart.x.label = name_metric(metric)
 
 
 def _draw_map(rows: Sequence[Mapping[str, Any]], names: Sequence[str], axes: Axes) -> None:

@@ -11,7 +11,7 @@ from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
-from pipeline.interfaces.wording import format_number, format_p, shorten
+from pipeline.interfaces.wording import format_number, format_p, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,7 +39,7 @@ def list_tables(
     """Go through the tables, one a metric and procedure, a row a test set."""
     for test in tests:
         where = {"metric": test["metric"], "procedure": test["procedure"]}
-        title = f"{test['units']:,} units · {test['metric']}{name_procedure(cubes, test['procedure'])}"
+        title = f"{test['units']:,} units · {name_metric(test['metric'])}{name_procedure(cubes, test['procedure'])}"
         shown = tuple(_shown(row) for row in select(rows, **where))
         yield Table(title, where, _COLUMNS, " ".join([_describe(test, shown), *notes]), SECTION.key, shown)
 
@@ -82,13 +82,13 @@ def list_figures(
                 f"{there[0]['gaussian_z']:.3f} × the typical se, with its 95 % interval."
             )
             size = (7.2, 1.3 + 0.28 * len(there))
-            title = f"Thresholds by test set, {metric}{added}"
+            title = f"Thresholds by test set, {name_metric(metric)}{added}"
             yield Figure(
                 "domains", title, alt, caption, partial(_draw, there, metric), "domain_curve", SECTION.key, size=size, plain=True
             )
         groups = {str(row["test_set"]): select(points, **where, test_set=row["test_set"]) for row in own}
         drawn = [(name, some) for name, some in groups.items() if some]
-        for title, some in in_parts(f"Confidence against gain by test set, {metric}{added}", drawn):
+        for title, some in in_parts(f"Confidence against gain by test set, {name_metric(metric)}{added}", drawn):
             sizes = ", ".join(f"{name}: {len(pairs):,} pairs" for name, pairs in some)
             alt = f"One minus the one-sided p against the gain, a point a pair, a colour a test set. {sizes}."
             yield Figure(
@@ -114,4 +114,4 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
             chart.line([row["gaussian_z"] * row["interval"][end] for end in ("lo", "hi")], [y, y], colour=PALETTE[1], width=2)
     chart.y.ticks = [(y, shorten(str(row["test_set"]), _LONGEST)) for y, row in enumerate(reversed(rows))]
     chart.y.low, chart.y.high, chart.y.grid = -0.7, len(rows) - 0.3, False
-    chart.x.label, chart.x.low = f"gain in {metric}", 0
+    chart.x.label, chart.x.low = f"gain in {name_metric(metric)}", 0

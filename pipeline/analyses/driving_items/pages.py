@@ -12,7 +12,7 @@ from pipeline.analyses.presentation import select
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +47,7 @@ _LONGEST = 40
 def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
     """Go through the tables of each test set and metric: its pairs, then the items and documents of each."""
     for row in select(rows, kind="none"):
-        title = " · ".join(str(part) for part in (row["test_set"], row["metric"]) if part)
+        title = " · ".join(str(part) for part in (row["test_set"], name_metric(row["metric"])) if part)
         yield Table(title, {"kind": "none"}, (Column("reason", "remark"),), "", SECTION.key, (row,))
     for row in select(rows, kind="test-set"):
         where = {"test_set": row["test_set"], "metric": row["metric"]}
@@ -55,7 +55,7 @@ def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         if not own:
             continue
         dead = f"{row['dead_items']:,} of {row['items']:,} items are dead ({100 * row['dead_share']:.1f} %)."
-        title = f"{row['test_set']} · {row['metric']}"
+        title = f"{row['test_set']} · {name_metric(row['metric'])}"
         yield Table(title, where | {"kind": "pair"}, _PAIRS, " ".join([dead, *notes]), SECTION.key, tuple(own))
         for pair in own:
             names = {"system_a": pair["system_a"], "system_b": pair["system_b"]}
@@ -81,7 +81,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         )
         caption = "A dot is an item: those that add most to the gain of a pair, and those that take most from it. Bar: the gain."
         size = (7.2, 1.2 + 0.36 * len(pairs))
-        title = f"Items that drive the gains on {row['test_set']}, {row['metric']}"
+        title = f"Items that drive the gains on {row['test_set']}, {name_metric(row['metric'])}"
         draw = partial(_draw, pairs, items, row["metric"])
         yield Figure("driving-items", title, alt, caption, draw, "driving_items_listed", SECTION.key, size=size, plain=True)
 
@@ -96,4 +96,4 @@ def _draw(pairs: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any]]
     labels = [shorten(f"{pair['system_a']} – {pair['system_b']}", _LONGEST) for pair in reversed(pairs)]
     chart.y.ticks = list(enumerate(labels))
     chart.y.low, chart.y.high, chart.y.grid = -0.6, len(pairs) - 0.4, False
-    chart.x.label = f"gain in {metric}"
+    chart.x.label = f"gain in {name_metric(metric)}"

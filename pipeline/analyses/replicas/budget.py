@@ -20,7 +20,7 @@ from pipeline.analyses.replicas.variance import FEW_DEGREES
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import INK, PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 __all__ = ["budget_rows", "list_budget_figures", "show_budgets"]
 
@@ -136,7 +136,7 @@ def list_budget_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
             caption += f" Shown: the {len(shown)} nearest of {len(gaps):,} pairs."
         deep = -(-len(shown) // min(_COLUMNS, len(shown)))
         size = (7.2, 0.3 + 2.9 * deep)
-        title, draw = f"Standard error by runs and units on {test_set}, {metric}", partial(_draw, drawn)
+        title, draw = f"Standard error by runs and units on {test_set}, {name_metric(metric)}", partial(_draw, drawn)
         yield Figure("run-budget", title, alt, caption, draw, "replicas_budget", size=size, panels=True, plain=True)
 
 
@@ -149,7 +149,7 @@ def show_budgets(rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
         caption = f"Best: the smallest standard error of a gain that as many outputs have, {_BEST}."
         if not all(row["equal_runs"] for row in ends):
             caption += f" {_UNEQUAL}"
-        yield Table(f"{test_set} · {metric} · as many outputs, at best", where, _HEADS, caption, rows=shown)
+        yield Table(f"{test_set} · {name_metric(metric)} · as many outputs, at best", where, _HEADS, caption, rows=shown)
 
 
 def _compare(now: Mapping[str, Any], best: Mapping[str, Any]) -> dict[str, Any]:

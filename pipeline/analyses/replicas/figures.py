@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.analyses.presentation import decimals_of, select
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
-from pipeline.interfaces.wording import format_number, shorten
+from pipeline.interfaces.wording import format_number, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -56,7 +56,7 @@ def _first(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> Mapping[
 
 def _describe(rows: Sequence[Mapping[str, Any]], pairs: Sequence[tuple[str, str]], all_pairs: int, digits: int) -> Figure:
     test_set, metric = rows[0]["test_set"], rows[0]["metric"]
-    title = f"Gains by number of runs on {test_set}, {metric}"
+    title = f"Gains by number of runs on {test_set}, {name_metric(metric)}"
     alt = "Histograms of the gain of models by the number of runs of either. " + " ".join(
         f"{row['model_a']} - {row['model_b']}, {_runs(row)}: 95 % from {format_number(row['gain_low'], digits)} to "
         f"{format_number(row['gain_high'], digits)}, {100 * row['against']:.0f} % below 0."
@@ -79,7 +79,7 @@ def _draw(pairs: Sequence[tuple[tuple[str, str], Sequence[Mapping[str, Any]]]], 
         panel.remove()
     for number, (panel, (pair, rows)) in enumerate(zip(panels, pairs, strict=False)):
         _draw_pair(panel, rows)
-        tidy_axes(panel, x=f"gain in {metric}", y="share" if number % wide == 0 else "")
+        tidy_axes(panel, x=f"gain in {name_metric(metric)}", y="share" if number % wide == 0 else "")
         panel.set_title(" - ".join(shorten(name, _LONGEST) for name in pair), fontsize=8.5, loc="left")
 
 

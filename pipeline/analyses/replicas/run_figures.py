@@ -13,7 +13,7 @@ from pipeline.analyses.presentation import decimals_of, select
 from pipeline.analyses.replicas.figures import FEWEST, MOST_PAIRS
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
-from pipeline.interfaces.wording import format_number, format_p, shorten
+from pipeline.interfaces.wording import format_number, format_p, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,8 +47,12 @@ def list_score_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr
         alt = "Histograms of the scores of runs. " + " ".join(told[name] for name in dict.fromkeys(sum(shown, ())))
         caption = "The scores of single runs of two models; lines: their means. Where the two overlap, which model looks better "
         caption += f"depends on which runs one has.{_tell_left(len(shown), len(pairs))}"
-        draw = partial(_draw_panels, shown, lambda axes, pair, own=scores: _draw_scores(axes, pair, own), metric, "runs")
-        yield _figure("run-scores", f"Scores of runs on {test_set}, {metric}", alt, caption, draw, "replicas_scores", len(shown))
+        draw = partial(
+            _draw_panels, shown, lambda axes, pair, own=scores: _draw_scores(axes, pair, own), name_metric(metric), "runs"
+        )
+        yield _figure(
+            "run-scores", f"Scores of runs on {test_set}, {name_metric(metric)}", alt, caption, draw, "replicas_scores", len(shown)
+        )
 
 
 def list_p_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
@@ -79,7 +83,9 @@ def list_p_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
             caption += f" p below {_LEAST:g} stands at {_LEAST:g}."
         caption += _tell_left(len(shown), len(pairs))
         draw = partial(_draw_panels, shown, lambda axes, pair, own=several: _draw_p(axes, own[pair]), "runs of each", "p (log)")
-        yield _figure("run-p", f"p by number of runs on {test_set}, {metric}", alt, caption, draw, "replicas_subsets", len(shown))
+        yield _figure(
+            "run-p", f"p by number of runs on {test_set}, {name_metric(metric)}", alt, caption, draw, "replicas_subsets", len(shown)
+        )
 
 
 def _figure(name: str, title: str, alt: str, caption: str, draw: Any, table: str, panels: int) -> Figure:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.interfaces import Column, Table
+from pipeline.interfaces.wording import name_metric
 
 __all__ = ["make_tables"]
 
@@ -119,7 +120,7 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> 
             of_kind = [row for row in own if row["kind"] == kind]
             if of_kind:
                 used = tuple(_headed(c, of_kind[0]) for c in columns if any(row[c.key] is not None for row in of_kind))
-                yield Table(f"{test_set} · {metric} · {title}", {"kind": kind, **where}, used, notes.get(kind, ""))
+                yield Table(f"{test_set} · {name_metric(metric)} · {title}", {"kind": kind, **where}, used, notes.get(kind, ""))
 
 
 def _headed(column: Column, row: Mapping[str, Any]) -> Column:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.analyses.presentation import select
+from pipeline.analyses.sensitivity.rows import say_measure
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
@@ -61,6 +62,11 @@ _KINDS = (
 _LONGEST = 28
 
 
+def _called(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row in which measures are called as people call them."""
+    return {**row, **{key: say_measure(row[key]) for key in ("measure", "first", "second", "reference") if row.get(key)}}
+
+
 def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
     """Go through the tables of each scope and procedure: measures, every two, and against the reference."""
     for row in select(rows, kind="none"):
@@ -71,11 +77,11 @@ def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iter
         for kind, title, columns in _KINDS:
             own = select(rows, scope=scope, procedure=procedure, kind=kind)
             if own:
-                parts = [scope, procedure, title.format(**own[0]) if "{" in title else title]
+                parts = [scope, procedure, title.format(**_called(own[0])) if "{" in title else title]
                 where = {"scope": scope, "procedure": procedure, "kind": kind}
                 # What is said of all of them stands once.
                 caption = " ".join([f"α = {own[0]['alpha']:g}.", *notes]) if kind == "measure" else ""
-                yield Table(" · ".join(filter(None, parts)), where, columns, caption, SECTION.key, tuple(own))
+                yield Table(" · ".join(filter(None, parts)), where, columns, caption, SECTION.key, tuple(map(_called, own)))
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
@@ -84,14 +90,15 @@ def list_figures(rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str
         own = select(points, scope=scope, procedure=procedure)
         for one, other in pairwise(dict.fromkeys(row["measure"] for row in own)):
             two = select(rows, scope=scope, procedure=procedure, kind="two", first=one, second=other)[0]
-            title = f"Gains in standard errors by {one} and {other}, {scope}"
+            names = (say_measure(one), say_measure(other))
+            title = f"Gains in standard errors by {names[0]} and {names[1]}, {scope}"
             alt = (
-                f"Of {two['pairs']:,} pairs, {two['larger_under_first']:,} have a larger gain in standard errors by {one} than by "
-                f"{other}; {two['same_sign']:,} have the same sign by both."
+                f"Of {two['pairs']:,} pairs, {two['larger_under_first']:,} have a larger gain in standard errors by "
+                f"{names[0]} than by {names[1]}; {two['same_sign']:,} have the same sign by both."
             )
             caption = "A point is a pair, turned so that its gain by the first is positive. Dashed: equal. Dotted: 1.96."
             ratios = [[row["ratio"] for row in select(own, measure=name)] for name in (one, other)]
-            draw = partial(_draw, ratios, (one, other))
+            draw = partial(_draw, ratios, names)
             yield Figure("sensitivity", title, alt, caption, draw, "sensitivity_pairs", SECTION.key, size=(5.2, 4.6), plain=True)
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pipeline.analyses.sensitivity.data import CommonPairs, Ruler
 from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
 from pipeline.inference.across.pairwise_accuracy import soft_accuracy
+from pipeline.interfaces.wording import name_metric
 
-__all__ = ["compare_rulers", "describe_rulers", "judge_rulers", "name_ruler"]
+__all__ = ["compare_rulers", "describe_rulers", "judge_rulers", "name_ruler", "say_measure"]
 
 
 def name_ruler(ruler: Ruler, rulers: tuple[Ruler, ...]) -> str:
@@ -21,6 +22,18 @@ def name_ruler(ruler: Ruler, rulers: tuple[Ruler, ...]) -> str:
     if len({one.test_set for one in rulers}) == 1:
         return ruler.metric
     return ruler.test_set if len({one.metric for one in rulers}) == 1 else f"{ruler.test_set}/{ruler.metric}"
+
+
+def say_measure(name: str) -> str:
+    """Return what people call a measure that rows call so.
+
+    Examples
+    --------
+    >>> say_measure("bleu"), say_measure("newstest2021/bleu")
+    ('BLEU', 'newstest2021/BLEU')
+    """
+    test_set, slash, metric = name.rpartition("/")
+    return f"{test_set}{slash}{name_metric(metric)}"
 
 
 def describe_rulers(found: CommonPairs, where: Mapping[str, Any], alpha: float) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from pipeline.analyses.presentation import in_parts, select
 from pipeline.analyses.sequential.tables import SECTION, write_e
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         own = select(rows, kind="look", test_set=test_set, metric=metric)
         pairs = dict.fromkeys((row["system_a"], row["system_b"]) for row in own)
         of_pair = [select(own, system_a=a, system_b=b) for a, b in pairs]
-        for title, some in in_parts(f"Gains as units come in, {test_set}, {metric}", of_pair):
+        for title, some in in_parts(f"Gains as units come in, {test_set}, {name_metric(metric)}", of_pair):
             alt = "Confidence sequence of the gain against the number of units. " + " ".join(map(_describe, some))
             caption = (
                 "Band: the interval at all looks together; it never widens. Dashed: the interval of a single look that was fixed "
@@ -58,7 +58,7 @@ def _draw(pairs: Sequence[Looks], metric: str, figure: MatplotlibFigure) -> None
         _draw_pair(axes, looks)
         below = place + columns >= len(pairs)
         axes.tick_params(labelbottom=below)
-        tidy_axes(axes, x="units (log)" if below else "", y=f"gain in {metric}" if place % columns == 0 else "")
+        tidy_axes(axes, x="units (log)" if below else "", y=f"gain in {name_metric(metric)}" if place % columns == 0 else "")
     for axes in panels[len(pairs) :]:
         axes.remove()
     panels[0].set_ylim(*_heights(pairs))

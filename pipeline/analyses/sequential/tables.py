@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.analyses.presentation import select
 from pipeline.analyses.sequential.data import OrderedScores
 from pipeline.interfaces import Column, Section, Table
+from pipeline.interfaces.wording import name_metric
 
 __all__ = ["NOTES", "PRODUCT_NOTE", "SECTION", "describe_place", "make_tables", "write_e"]
 
@@ -111,10 +112,10 @@ def make_tables(rows: Sequence[Mapping[str, Any]], words: Mapping[tuple[str, str
         caption = " ".join([words[test_set, metric], *NOTES])
         where = {"test_set": test_set, "metric": metric}
         used = _used(own, _PAIRS)
-        yield Table(f"{test_set} · {metric}", where, used, caption, SECTION.key, tuple(map(_shown, own)))
+        yield Table(f"{test_set} · {name_metric(metric)}", where, used, caption, SECTION.key, tuple(map(_shown, own)))
     for metric in dict.fromkeys(row["metric"] for row in select(rows, kind="product")):
         own = select(rows, kind="product", metric=metric)
-        title = f"{' × '.join(own[0]['test_sets'])} · {metric}"
+        title = f"{' × '.join(own[0]['test_sets'])} · {name_metric(metric)}"
         yield Table(title, {"metric": metric}, _PRODUCTS, PRODUCT_NOTE, SECTION.key, tuple(map(_shown, own)))
     for row in select(rows, kind="none"):
         title = " · ".join(str(row[key]) for key in ("test_set", "metric") if row[key] is not None) or "No sequence"

@@ -17,6 +17,7 @@ from pipeline.analyses.size_curve.pages import SECTION, list_figures, list_table
 from pipeline.analyses.size_curve.points import DrawnSizes, choose_sizes, describe_prefixes, drawn_by, list_pairs_by_size
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.wording import name_metric
 from pipeline.options import read_options
 
 if TYPE_CHECKING:
@@ -97,9 +98,10 @@ class SizeCurve(Analysis):
         self, name: str, metric: str, cube: xr.Dataset, options: SizeCurveOptions, left_out: list[str]
     ) -> Iterator[dict[str, Any]]:
         """Go through the points of drawn test sets; what cannot be drawn is told."""
+        place = f"{name}, {name_metric(metric)}"
         drawn = DrawnSizes.of(name, metric, cube, self.statistics.get(name, {}).get(metric))
         if isinstance(drawn, str):
-            left_out.append(f"{name}, {metric}: no test sets are drawn, because {drawn}.")
+            left_out.append(f"{place}: no test sets are drawn, because {drawn}.")
             return
         where = {"test_set": name, "metric": metric, "procedure": drawn_by()}
         sizes = choose_sizes(drawn.units, read_units(cube), options.sizes)
@@ -109,18 +111,18 @@ class SizeCurve(Analysis):
                 continue
             own = [size for size in sizes if rule == "with-replacement" or size <= drawn.units]
             if len(own) < len(sizes):
-                left_out.append(f"{name}, {metric}: subsets have at most its {drawn.units:,} units; larger ones are left out.")
+                left_out.append(f"{place}: subsets have at most its {drawn.units:,} units; larger ones are left out.")
             exact = [size for size in own if size <= drawn.largest_size]
             if len(exact) < len(own):
                 left_out.append(
-                    f"{name}, {metric}, {rule}: statistics are so large that sums of more than {drawn.largest_size:,} units might "
+                    f"{place}, {rule}: statistics are so large that sums of more than {drawn.largest_size:,} units might "
                     "not be exact; larger sizes are left out."
                 )
                 own = exact
             cost = drawn.cost_of(own, options, repeats=options.repeats if rule == "random" else 1)
             if cost > options.budget:
                 left_out.append(
-                    f"{name}, {metric}, {rule}: {cost:.2g} products and comparisons are beyond the budget of "
+                    f"{place}, {rule}: {cost:.2g} products and comparisons are beyond the budget of "
                     f"{options.budget:.2g}; ask for fewer repeats, replicates or sizes."
                 )
                 continue

@@ -16,7 +16,7 @@ from pipeline.analyses.size_curve.fits import QUANTITIES
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
-from pipeline.interfaces.wording import MISSING, format_number, shorten
+from pipeline.interfaces.wording import MISSING, format_number, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,7 +102,8 @@ def list_figures(
             for name in dict.fromkeys(row["test_set"] for row in select(points, **where))
         ]
         drawn = [curve for curve in curves if sum(bool(p["gain"] or p["median_se"]) for p in curve.points) >= 2]
-        for title, some in in_parts(f"Gain against test size, {metric}{name_procedure(cubes, procedure)}{_DRAWN[rule]}", drawn):
+        of = f"Gain against test size, {name_metric(metric)}{name_procedure(cubes, procedure)}{_DRAWN[rule]}"
+        for title, some in in_parts(of, drawn):
             slopes = [(curve.test_set, curve.fit["slope"]) for curve in some if curve.fit["slope"] is not None]
             alt = "The threshold and the typical standard error against the number of units, both on log scales. "
             alt += " ".join(f"Slope of the threshold on {name}: {slope:.2f}." for name, slope in slopes)
@@ -117,7 +118,7 @@ def list_figures(
     for test_set, metric, procedure in dict.fromkeys((row["test_set"], row["metric"], row["procedure"]) for row in pairs):
         own = select(pairs, test_set=test_set, metric=metric, procedure=procedure)
         groups = [(f"{n:,} units", select(own, units=n)) for n in dict.fromkeys(row["units"] for row in own)]
-        title = f"Confidence against gain by test size on {test_set}, {metric}{name_procedure(cubes, procedure)}"
+        title = f"Confidence against gain by test size on {test_set}, {name_metric(metric)}{name_procedure(cubes, procedure)}"
         for part, shown in in_parts(title, groups):
             alt = "One minus the one-sided p against the gain, a point a pair, a colour a test size. "
             alt += ", ".join(f"{name}: {len(of_size):,} pairs" for name, of_size in shown) + "."
@@ -138,7 +139,7 @@ def _draw(curves: Sequence[_Curve], metric: str, chart: Chart) -> None:
         _draw_curve(chart, curve, colour, marker)
     units = sorted({p["units"] for curve in curves for p in curve.points})
     chart.x.label, chart.x.log, chart.x.ticks = "units in the test set (log)", True, [(n, f"{n:,}") for n in units]
-    chart.y.label, chart.y.log, chart.legend = f"gain in {metric} (log)", True, "top right"
+    chart.y.label, chart.y.log, chart.legend = f"gain in {name_metric(metric)} (log)", True, "top right"
 
 
 def _draw_curve(chart: Chart, curve: _Curve, colour: str, marker: str) -> None:

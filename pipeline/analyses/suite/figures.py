@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.analyses.presentation import name_procedure, select
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,7 +36,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Datas
         gains = select(own, kind="test-set", shown=True)
         by_pair = [[g for g in gains if (g["system_a"], g["system_b"]) == (p["system_a"], p["system_b"])] for p in pairs]
         total = len(select(own, kind="pair"))
-        title = f"Gains on every test set, {metric}{name_procedure(cubes, procedure)}"
+        title = f"Gains on every test set, {name_metric(metric)}{name_procedure(cubes, procedure)}"
         alt = " ".join(_describe(row) for row in pairs)
         percent = f"{100 * (1 - pairs[0]['alpha']):g} %"
         caption = (
@@ -69,7 +69,7 @@ def _draw(
     for place, axes in enumerate(panels[: len(pairs)]):
         below = place + columns >= len(pairs)
         axes.tick_params(labelbottom=below)
-        tidy_axes(axes, x=f"gain in {metric}" if below else "", y="")
+        tidy_axes(axes, x=f"gain in {name_metric(metric)}" if below else "", y="")
 
 
 def _draw_pair(axes: Axes, pair: Mapping[str, Any], gains: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.interfaces import Column, Table
+from pipeline.interfaces.wording import name_metric
 
 __all__ = ["make_tables"]
 
@@ -60,7 +61,7 @@ def make_tables(rows: Sequence[Mapping[str, Any]], summaries: Mapping[tuple[Any,
         where = {"metric": metric, "procedure": procedure}
         own = [row for row in rows if row["metric"] == metric and row["procedure"] == procedure]
         pairs = [row for row in own if row["kind"] == "pair"]
-        title = " · ".join(["suite", *(name for name in (metric, procedure) if name is not None)])
+        title = " · ".join(["suite", *filter(None, (name_metric(metric), procedure))])
         if pairs:
             both = all(pairs[0][f"p_{word}_on_any"] is not None for word in ("better", "worse"))
             caption = _CAPTION.format(double=" doubled" if both else "", directions=" and directions" if both else "")

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import PairClass, Relation, name_class
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
-from pipeline.analyses.presentation import in_parts, name_procedure, select
+from pipeline.analyses.presentation import in_parts, name_procedure, select, title_of
 from pipeline.inference.special import ndtri
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -106,7 +106,7 @@ def show_curves(rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Tab
             "as found mostly starts at 0 and ends at 100 %: there it follows single pairs."
         )
         shown = tuple(_reach(select(own, relation=name)) for name in dict.fromkeys(row["relation"] for row in own))
-        title = "How often a gain is significant · {test_set} · {metric} · {procedure}".format(**where)
+        title = f"How often a gain is significant · {title_of(where)}"
         yield Table(title, where, _COLUMNS, caption, section, shown)
 
 
@@ -129,7 +129,7 @@ def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         if len(classes) > 1:
             classes.remove("all")  # the classes together
         alpha, procedure = own[0]["alpha"], name_procedure(cubes, where["procedure"])
-        title = "How often a gain is significant on {test_set}, {metric}".format(**where)
+        title = f"How often a gain is significant on {where['test_set']}, {name_metric(where['metric'])}"
         caption = (
             f"Share of the pairs with a one-sided p ≤ {alpha:g} at each gain. Solid, with marks: the increasing curve nearest to "
             "what was found, which slopes where there are no pairs. Dashed: by the standard errors of the pairs alone, as if gains "
@@ -160,6 +160,6 @@ def _draw(classes: Sequence[Sequence[Mapping[str, Any]]], metric: str, chart: Ch
         # Beyond the first gain that always is significant there is nothing to see.
         sure = [gain for gain, share in zip(gains, shares, strict=True) if share >= 100] or gains[-1:]
         right = max(right, sure[0], expected[-1]["gain"])
-    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, 1.1 * right
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, 1.1 * right
     chart.y.label, chart.y.low, chart.y.high = "significant, % of pairs", -2, 102
     chart.legend = "bottom right"

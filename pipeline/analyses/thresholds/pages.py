@@ -14,7 +14,7 @@ from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
 from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
-from pipeline.interfaces.wording import format_interval, format_number, shorten
+from pipeline.interfaces.wording import format_interval, format_number, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,7 +92,7 @@ def show_tables(rows: Sequence[Mapping[str, Any]], kinship: Sequence[Mapping[str
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in kinship):
         where = {"test_set": test_set, "metric": metric}
         shown = tuple(_shown_kinship(row) for row in select(kinship, **where))
-        title = f"Standard errors by {shown[0]['relation_by']} · {test_set} · {metric}"
+        title = f"Standard errors by {shown[0]['relation_by']} · {test_set} · {name_metric(metric)}"
         yield Table(title, where, _KINSHIP_COLUMNS, " ".join(KINSHIP_NOTES), SECTION.key, shown)
 
 
@@ -177,7 +177,8 @@ def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str,
         own = select(full, **where)
         if len(own) < 2:
             continue
-        digits, name = decimals_of(cubes, where["metric"]), "Thresholds by class of pairs, {test_set}, {metric}".format(**where)
+        digits = decimals_of(cubes, where["metric"])
+        name = f"Thresholds by class of pairs, {where['test_set']}, {name_metric(where['metric'])}"
         parts = [own[at : at + MOST_CLASSES] for at in range(0, len(own), MOST_CLASSES)]
         for number, some in enumerate(parts, start=1):
             part = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
@@ -215,5 +216,5 @@ def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:
                 chart.line([ends["lo"], ends["hi"]], [y, y], colour=colour, width=1.9)
     names = [f"{shorten(name_class(row), _LONGEST)} ({row['se_pairs']:,})" for row in reversed(rows)]
     chart.y.ticks, chart.y.low, chart.y.high = list(enumerate(names)), -0.6, len(rows) - 0.4
-    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, 1.06 * largest
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, 1.06 * largest
     chart.legend = "above"

@@ -16,7 +16,7 @@ from pipeline.analyses.type_one.rows import PROBABILITIES, band_of
 from pipeline.interfaces import Figure
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import GRID, INK, PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 
 __all__ = ["list_figures", "list_quantiles"]
 
@@ -56,7 +56,7 @@ def _describe(rows: Sequence[Mapping[str, Any]]) -> Figure:
     test_set, metric, design = (rows[0][key] for key in ("test_set", "metric", "design"))
     tests = list(dict.fromkeys((row["procedure"], row["convention"]) for row in rows))
     pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    title = f"Level of the tests on {test_set}, {metric}: {design}"
+    title = f"Level of the tests on {test_set}, {name_metric(metric)}: {design}"
     alt = "Quantiles of p of null data sets against those of a uniform p, on log scales. At .05 " + "; ".join(
         f"{_name(procedure, convention)} rejects "
         + " and ".join(f"{100 * row['rate_05']:.1f} %" for row in select(rows, procedure=procedure, convention=convention))

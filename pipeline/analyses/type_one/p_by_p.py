@@ -18,6 +18,7 @@ from pipeline.analyses.type_one.as_is import read_p
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
+from pipeline.interfaces.wording import name_metric
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,7 +98,7 @@ def show_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
             "median is of p by the first over p by the second. Pairs share systems, so that these counts are no sample of pairs."
         )
         if shown:
-            yield Table(f"{test_set} · {metric} · p by two tests", where, _COLUMNS, caption, rows=tuple(shown))
+            yield Table(f"{test_set} · {name_metric(metric)} · p by two tests", where, _COLUMNS, caption, rows=tuple(shown))
 
 
 def _alpha(cube: xr.Dataset) -> float:
@@ -128,7 +129,7 @@ def draw_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
         if len(select(own, kind=VERDICTS)) < FEWEST:
             continue
         alpha = _alpha(cubes[where["test_set"]])
-        title = "p by {first} and by {second} on {test_set}, {metric}".format(**where)
+        title = f"p by {where['first']} and by {where['second']} on {where['test_set']}, {name_metric(where['metric'])}"
         kinds = list(dict.fromkeys(row["kind"] for row in own))
         alt = "A point a pair, on log scales. " + " ".join(_tell(select(own, kind=kind), kind, alpha) for kind in kinds)
         caption = (

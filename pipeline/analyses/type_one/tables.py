@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.analyses.type_one.as_is import AS_THEY_ARE
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.interfaces import Column, Table
+from pipeline.interfaces.wording import name_metric
 
 __all__ = ["make_tables"]
 
@@ -71,4 +72,4 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, Sequence[
             of_design = [row for row in own if row["design"] == design]
             used = tuple(column for column in columns if any(row[column.key] is not None for row in of_design))
             where = {"test_set": test_set, "metric": metric, "design": design}
-            yield Table(f"{test_set} · {metric} · {title}", where, used, " ".join(notes.get(design, (AS_IS,))))
+            yield Table(f"{test_set} · {name_metric(metric)} · {title}", where, used, " ".join(notes.get(design, (AS_IS,))))

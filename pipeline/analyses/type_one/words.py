@@ -9,6 +9,7 @@ from pipeline.analyses.type_one.pairs import BY_DOCUMENT, SWAPPED
 from pipeline.analyses.type_one.rows import interval
 from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.interfaces import Check
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 
 __all__ = ["check_level", "check_runs"]
@@ -135,7 +136,7 @@ def _describe(procedure: str, rows: Sequence[Mapping[str, Any]]) -> str:
     worst = f"{_percent(most['rate_05'])} % [{_percent(found['lo'])}, {_percent(found['hi'])}]"
     if len(rows) == 1:
         return f"{name} rejects {worst}"
-    where = f"{most['test_set']}, {most['metric']}, {most['pair']}"
+    where = f"{most['test_set']}, {name_metric(most['metric'])}, {most['pair']}"
     low, high = _percent(least["rate_05"]), _percent(most["rate_05"])
     if low == high:
         return f"{name} rejects {worst}, alike on all of them"

@@ -16,6 +16,7 @@ from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Figure, Finding, Mark
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS, PALETTE
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.drawing.charts.draw import draw_chart, draw_panels
 from pipeline.report.drawing.standings.figures import draw_models, draw_systems
@@ -88,7 +89,7 @@ def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
             continue
         marks = [mark for finding in given.findings for mark in finding.marks if mark.where == where._asdict()]
         relation = find_relation(cube, next((mark.relation for mark in marks), None))
-        title = f"Confidence against gain on {where.test_set}, {where.metric}"
+        title = f"Confidence against gain on {where.test_set}, {name_metric(where.metric)}"
         title += report.name_procedure(where.procedure)
         runs = next((f" of single {row.repeated}s" for row in report.model_pairs_of(where)), "")
         yield _draw_scatter(
@@ -123,7 +124,7 @@ def _draw_scatter(
     at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
     for height, (gain, label, colour) in enumerate(at):
         _draw_line(chart, gain, label, colour, left=gain > 0.7 * right, height=height)
-    chart.x.label, chart.x.low, chart.x.high = f"gain in {metric}", 0, right
+    chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, right
     chart.y.label = "confidence, 1 − p (one-sided)"
     chart.y.low, chart.y.high = min(0.48, 1 - float(table.p[table.usable].max())), 1.008
     svg = draw_chart(chart, (7.2, 4.4), title=title, alt=alt, most_points=most_points)

@@ -15,6 +15,7 @@ from pipeline.inference.multiple_comparisons.max_t import (
     among_independent_tests,
     normal_critical_value,
 )
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import FamilyOf
@@ -116,7 +117,7 @@ def describe_errors(report: Report) -> str:
 
 
 def _tell(row: ErrorRow, *, several: bool) -> str:
-    place = f"{row.test_set}, {row.metric}" + (f", {row.procedure}" if several else "")
+    place = f"{row.test_set}, {name_metric(row.metric)}" + (f", {row.procedure}" if several else "")
     ways = [f"{_chance(row.independent)} if the {row.tests:,} tests were independent, which pairs are not"]
     if row.exchangeable is not None:
         ways.append(f"{_chance(row.exchangeable)} for {row.systems:,} exchangeable systems")

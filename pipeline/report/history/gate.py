@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape
 from pipeline.report.models.model_rows import ModelPairRow
@@ -77,7 +78,7 @@ class Judged:
         said = _PHRASES[self.answer].format(candidate=self.candidate, baseline=self.baseline)
         p = "" if self.p is None else f"p {self.show_p()}"
         numbers = ", ".join(part for part in (self.show_gain(), p) if part)
-        where = f" on {self.test_set} by {self.metric}"
+        where = f" on {self.test_set} by {name_metric(self.metric)}"
         return said + where + (f": {numbers}" if numbers else "") + (f" ({self.why})" if self.why else "")
 
     def show_gain(self) -> str:
@@ -182,7 +183,7 @@ def render_gate(judged: Sequence[Judged], *, run: str) -> str:
     lines = [f"### {_MARKS[whole]} {whole}", ""]
     lines += ["| | test set | metric | system | baseline | gain | p adjusted | |", "|---|---|---|---|---|--:|--:|---|"]
     for one in sorted(judged, key=lambda one: ANSWERS.index(one.answer)):
-        words = (f"{_MARKS[one.answer]} {one.answer}", one.test_set, one.metric, one.candidate, one.baseline)
+        words = (f"{_MARKS[one.answer]} {one.answer}", one.test_set, name_metric(one.metric), one.candidate, one.baseline)
         cells = (*words, one.show_gain() or "–", one.show_p() if one.p is not None else "–", one.why)
         lines.append("| " + " | ".join(map(escape, cells)) + " |")
     return "\n".join([*lines, "", f"Run `{run}`.", ""])
@@ -191,9 +192,13 @@ def render_gate(judged: Sequence[Judged], *, run: str) -> str:
 def render_annotations(judged: Sequence[Judged]) -> list[str]:
     """Return the workflow commands by which GitHub shows each answer beside a change: errors, warnings and notices."""
     return [
-        f"::{_LEVELS[one.answer]} title={_property(f'{one.metric} on {one.test_set}: {one.answer}')}::{_data(one.say())}"
+        f"::{_LEVELS[one.answer]} title={_property(_headline(one))}::{_data(one.say())}"
         for one in sorted(judged, key=lambda one: ANSWERS.index(one.answer))
     ]
+
+
+def _headline(one: Judged) -> str:
+    return f"{name_metric(one.metric)} on {one.test_set}: {one.answer}"
 
 
 def _data(text: str) -> str:

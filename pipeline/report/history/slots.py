@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pipeline.errors import StudyError
 from pipeline.inference.sequential.spending import Spending
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.models.model_rows import ModelPairRow
 from pipeline.report.rows import FamilyKey, PairRow
@@ -225,7 +226,7 @@ def _changed_pairs(before: SlotFound, now: SlotFound) -> Iterator[Change]:
             if found.gain is not None and found.gain < 0:
                 gain = f" ({b} is ahead by {format_number(-found.gain, 4)})"
             change = f"was: {_say_side(a, b, was.side)}; now: {_say_side(a, b, found.side)}"
-            yield Change("pair", f"{test_set} by {metric}, {a} and {b}: {change}{gain}")
+            yield Change("pair", f"{test_set} by {name_metric(metric)}, {a} and {b}: {change}{gain}")
 
 
 def _say_side(a: str, b: str, side: Side) -> str:
@@ -244,7 +245,8 @@ def _moved_thresholds(before: Mapping[str, ThresholdFound], now: Mapping[str, Th
             test_set, metric, size, *others = json.loads(key)
             end = f"below {format_number(was.low or 0.0, 4)}" if below else f"above {format_number(was.high or 0.0, 4)}"
             told = f"{format_number(was.gain, 4)}, now {format_number(found.gain, 4)}, {end}, an end of its interval before"
-            yield Change("threshold", f"{test_set} by {metric}, threshold of {' '.join(filter(None, others))} at {size}: {told}")
+            which = f"threshold of {' '.join(filter(None, others))} at {size}"
+            yield Change("threshold", f"{test_set} by {name_metric(metric)}, {which}: {told}")
 
 
 def _name(*parts: str) -> str:

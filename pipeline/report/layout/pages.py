@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from markupsafe import escape as escape_markup
 
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.claims import claim_of
 from pipeline.report.document import Report
 from pipeline.report.drawing.svg import Drawing, inline_svg
@@ -54,6 +55,7 @@ def render_html(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["coded"] = _coded
+    environment.filters["name_metric"] = name_metric
     # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
     inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
@@ -104,7 +106,8 @@ def render_markdown(
     lines = [f"# {escape(report.study)}", ""]
     lines += ["## Verdict", ""]
     for verdict in report.verdict:
-        lines += [f"**{escape(verdict.test_set)} · {escape(verdict.metric)}.** {escape(' '.join(verdict.sentences))}", ""]
+        where = f"{escape(verdict.test_set)} · {escape(name_metric(verdict.metric))}"
+        lines += [f"**{where}.** {escape(' '.join(verdict.sentences))}", ""]
         claim = claim_of(report, verdict)
         lines += [f"> {escape(claim)}", ""] if claim else []
     for warning in report.warnings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.interfaces import Check
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
 from pipeline.report.layout.terminal import Screen, lay_out
@@ -34,7 +35,7 @@ def conclude(verdicts: Sequence[Verdict], *, most: int = 5) -> list[str]:
     """
     if len(verdicts) == 1:
         return [" ".join(verdicts[0].sentences)]
-    lines = [f"{verdict.test_set} · {verdict.metric}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
+    lines = [f"{verdict.test_set} · {name_metric(verdict.metric)}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
     rest = len(verdicts) - most
     return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
 

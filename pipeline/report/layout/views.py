@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import name_adjustment
 from pipeline.report.families.leaderboard import LETTERS
@@ -55,7 +56,7 @@ def view_all(report: Report) -> list[View]:
 
 
 def _title(where: FamilyKey) -> str:
-    return f"{where.test_set} · {where.metric} · {where.procedure}"
+    return f"{where.test_set} · {name_metric(where.metric)} · {where.procedure}"
 
 
 def _leaderboards(report: Report) -> Iterator[View]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pipeline.inference.unit_diagnostics.undecided import explain_undecided
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.view import View
 from pipeline.report.models.model_detectable import describe_model_effects
@@ -236,7 +237,7 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
     digits, unit = report.decimals(place.metric), report.test_set(place.test_set).unit
     models, pairs = report.models_of(place), report.model_pairs_of(place)
     run, claim = pairs[0].repeated, pairs[0].claim
-    title, text = f"{place.test_set} · {place.metric}", frozenset({"model", "better", "worse", "verdict"})
+    title, text = f"{place.test_set} · {name_metric(place.metric)}", frozenset({"model", "better", "worse", "verdict"})
     caption = (
         f"Mean and standard deviation (sd) of the scores of a model's {run}s, and the lowest and highest of them. Rank interval: "
         f"the ranks that the separated pairs of models leave open. Models with one {run} have no rank."

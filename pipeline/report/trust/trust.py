@@ -8,6 +8,7 @@ import numpy as np
 
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Check
+from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
@@ -93,7 +94,8 @@ def _missing(report: Report) -> Iterator[str]:
     for key, rows in report.pairs_of.items():
         lacking = int((~rows.known("p")).sum())
         if lacking:
-            yield f"{', '.join(key)}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
+            place = f"{key.test_set}, {name_metric(key.metric)}, {key.procedure}"
+            yield f"{place}: {lacking:,} of {len(rows):,} pairs have no p; {say_missing(rows)}."
 
 
 def _bias(pairs: Pairs, total: str) -> tuple[bool, str]:
@@ -144,7 +146,7 @@ def _enough(report: Report) -> tuple[bool, str]:
         needed = replicates_needed(rows, alpha)
         if needed:
             b, family = int(np.nanmax(rows.floats("replicates"))), rows[0].adjustment.family_size
-            place = f"{where.test_set}, {where.metric}{report.name_procedure(where.procedure)}"
+            place = f"{where.test_set}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
             lacking.append(
                 f"{place}: no pair can be separated with b = {b:,}; Holm over {family:,} "
                 f"pair{'' if family == 1 else 's'} needs at least {needed:,} replicates"

@@ -15,6 +15,7 @@ from pipeline.inference.special import ndtr, ndtri
 from pipeline.inference.unit_diagnostics.few_units import expected_rejection
 from pipeline.inference.unit_diagnostics.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
+from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
 from pipeline.report.pairs.notes import NOTICEABLE, are_clustered
@@ -195,9 +196,10 @@ def _effects_of(pairs: Pairs) -> dict[tuple[str, str, str], float]:
 
 def _spread(effects: _Effects) -> str:
     (metric, a, b), most = max(effects.items(), key=lambda item: item[1])
+    worst = f"by {most:.2f} ({a} and {b}, {name_metric(metric)})"
     if len(effects) == 1:
-        return f"by {most:.2f} ({a} and {b}, {metric})"
-    return f"by {median(effects.values()):.2f} (median of {len(effects):,} pairs), at most by {most:.2f} ({a} and {b}, {metric})"
+        return worst
+    return f"by {median(effects.values()):.2f} (median of {len(effects):,} pairs), at most {worst}"
 
 
 def _rejected(effect: float) -> float:

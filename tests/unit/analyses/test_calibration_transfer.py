@@ -247,7 +247,7 @@ def test_one_table_has_all_test_sets_and_the_map_shows_each():
     more = {f"set {k:02d}": many(np.random.default_rng(k), 0.7)["noisy"] for k in range(14)}
     finding = CalibrationTransfer().find({"news": cubes["news"], **more}, {})
     overview = finding.tables[0]
-    assert overview.title == "news → other test sets · bleu · paired-bootstrap"
+    assert overview.title == "news → other test sets · BLEU · paired-bootstrap"
     assert [row["against"] for row in overview.rows] == list(more)
     first = next(row for row in finding.rows if row["kind"] == "bin" and row["share"] is not None)
     span = f"{first['p_low']:g} – {first['p_high']:g}"

@@ -41,7 +41,7 @@ def test_copies_change_no_number_of_an_analysis(analysis):
     ]
     assert with_copies.details == without.details
     assert not any("copies" in note for note in without.notes)
-    assert "2 of 16 on news, bleu (zy = s03, zz = s03)" in with_copies.notes[-1]
+    assert "2 of 16 on news, BLEU (zy = s03, zz = s03)" in with_copies.notes[-1]
 
 
 def test_of_equals_the_first_by_name_stays_whatever_the_order_of_the_cube():

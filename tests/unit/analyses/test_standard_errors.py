@@ -31,9 +31,9 @@ def test_the_replicates_replace_a_jackknife_that_is_off_by_more_than_a_twentieth
     assert _read_population(cube, "bleu", list("abc"), 1.0).effect == pytest.approx(
         [2 / expected[0], 5 / expected[1], 3 / expected[2]]
     )
-    assert describe_replaced({"news": cube}).endswith("stands in their place: 2 of 3 on news, bleu.")
+    assert describe_replaced({"news": cube}).endswith("stands in their place: 2 of 3 on news, BLEU.")
     finding = Thresholds().find({"news": cube}, {})
-    assert "2 of 3 on news, bleu" in " ".join(finding.notes)
+    assert "2 of 3 on news, BLEU" in " ".join(finding.notes)
     (row,) = [row for row in finding.rows if row["relation"] == "all"]
     assert row["se_gain"] == pytest.approx(1.644854 * np.percentile(expected, 95), rel=1e-6)
 

@@ -268,7 +268,7 @@ def test_words_that_mean_something_to_a_page_or_a_workflow_are_written_out() -> 
     odd = replace(ONE, test_set="a|b", candidate="x,y:\n::error::z", answer="worse")
     (line,) = render_annotations([odd])
     assert "\n" not in line
-    assert line.startswith("::error title=bleu on a|b%3A worse::")
+    assert line.startswith("::error title=BLEU on a|b%3A worse::")
     table = render_gate([odd], run="r")
     assert r"a\|b" in table
     assert len([row for row in table.splitlines() if row.startswith("|")]) == 3

@@ -145,7 +145,7 @@ def test_compare_draws_the_documents_that_files_mark_and_items_where_it_is_told_
     given: dict[str, Any] = {"format": "tagged", "metrics": ["tag-accuracy"], "replicates": 1000}
     drawn = api.compare(["north.tagged", "south.tagged"], ["gold.tagged"], **given)
     assert (drawn["unit"], drawn["pairs"][0]["units"]) == ("document", 4)
-    assert summarise(read_report(drawn)).startswith("test set · tag-accuracy · paired-bootstrap · 24 sentences in 4 documents\n")
+    assert summarise(read_report(drawn)).startswith("test set · tag accuracy · paired-bootstrap · 24 sentences in 4 documents\n")
     items = api.compare(["north.tagged", "south.tagged"], ["gold.tagged"], **given, unit="item")
     assert (items["unit"], items["pairs"][0]["units"]) == ("item", 24)
     assert "Items in documents" in trust_of(items)

@@ -169,7 +169,7 @@ def test_why_there_is_no_p_is_told_wherever_one_looks_for_it():
     assert f"No pair could be measured: {words}." in document["verdict"][0]["sentences"]
     assert f"No p: {words}." in pair_view(document)[0].caption
     detail = next(row["detail"] for row in document["trust"] if row["check"] == "Missing p-values")
-    assert detail == f"news, bleu, {SIGN_FLIP}: 3 of 3 pairs have no p; {words}."
+    assert detail == f"news, BLEU, {SIGN_FLIP}: 3 of 3 pairs have no p; {words}."
     two = build(computed(build_cube(three[:2], list("ab")), SIGN_FLIP, np.nan, reason="not-a-ratio"), procedures=[SIGN_FLIP])
     assert two["verdict"][0]["sentences"] == [f"b and a cannot be compared by {SIGN_FLIP}: {words}."]
     assert not any(row["check"] == "Missing p-values" for row in build(build_cube(three, list("abc")))["trust"])

@@ -37,9 +37,9 @@ HOW = "(paired-bootstrap, two-sided, Holm over {} pairs, α = 0.05)."
 @pytest.mark.parametrize(
     ("scores", "told"),
     [
-        ([50.0, 53.0, 52.9, 50.1], "s1 is better in bleu than s3 and s0; no difference from s2 is shown"),
-        ([50.0, 50.1, 50.2, 50.3], "s3 has the best bleu, but no difference from s2, s1 and s0 is shown"),
-        ([50.0, 60.0, 50.1, 50.2], "s1 is better in bleu than all 3 others"),
+        ([50.0, 53.0, 52.9, 50.1], "s1 is better in BLEU than s3 and s0; no difference from s2 is shown"),
+        ([50.0, 50.1, 50.2, 50.3], "s3 has the best BLEU, but no difference from s2, s1 and s0 is shown"),
+        ([50.0, 60.0, 50.1, 50.2], "s1 is better in BLEU than all 3 others"),
     ],
 )
 def test_a_claim_names_every_system_on_the_side_of_its_verdict(scores: list[float], told: str) -> None:
@@ -48,7 +48,7 @@ def test_a_claim_names_every_system_on_the_side_of_its_verdict(scores: list[floa
 
 def test_against_a_baseline_only_its_pairs_are_claimed() -> None:
     told = claim([50.0, 53.0, 50.1, 47.0], resampling={"family": "against-baseline", "baseline": "s0"})
-    assert told == (f"On news, n = 1,000, by bleu, better than s0: s1; worse: s3; no difference is shown for s2 {HOW.format(3)}")
+    assert told == (f"On news, n = 1,000, by BLEU, better than s0: s1; worse: s3; no difference is shown for s2 {HOW.format(3)}")
 
 
 @pytest.mark.parametrize("scores", [[50.0, 51.0], [50.0, 53.0, 53.0]])

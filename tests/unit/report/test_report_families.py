@@ -196,8 +196,8 @@ def test_the_paragraph_for_a_paper_tells_what_is_exact_from_what_is_counted():
         return methods_paragraph(read_report(build_document(make_report(cubes, analyses=()))))
 
     law, counted = "P(|δ* − δ| ≥ δ), computed exactly, and", "(s + 1)/(b + 1) (Phipson and Smyth, 2010)"
-    assert f"two-sided, {counted}, of bleu on news {law}" in told(news=exact, talks={})
-    assert f"two-sided, {counted}, of bleu on talks {law}" in told(news={}, talks=exact)
+    assert f"two-sided, {counted}, of BLEU on news {law}" in told(news=exact, talks={})
+    assert f"two-sided, {counted}, of BLEU on talks {law}" in told(news={}, talks=exact)
     assert "with b = 1,000,000 replicates" in told(news=exact, talks={})  # not that of the first test set, which has none
     assert f"two-sided, {law}" in told(news=exact, talks=exact)
     assert "b = " not in told(news=exact, talks=exact)

@@ -53,7 +53,7 @@ def test_a_procedure_whose_own_p_decides_is_named_alone() -> None:
 def test_the_worst_of_several_is_named() -> None:
     told = describe(row(), row(pair="c / d", rejected_05=90, rate_05=0.045), row(pair="e / f", rate_05=None, reason="budget"))
     # The interval is that of the largest rate alone.
-    assert "paired-bootstrap rejects 4.5 to 5.2 %, most 5.2 % [4.3, 6.3] of news, bleu, a / b" in told.detail
+    assert "paired-bootstrap rejects 4.5 to 5.2 %, most 5.2 % [4.3, 6.3] of news, BLEU, a / b" in told.detail
     assert "1 more was not made or tested" in told.detail
 
 

@@ -287,7 +287,7 @@ def test_skewness_is_a_line_of_trust(acceleration: float, status: str) -> None:
     assert row["status"] == status
     assert document["pairs"][0]["acceleration"] == acceleration
     if status == "check":
-        assert "1 of 1, at most 0.060 (a and b, bleu on news)" in row["detail"]
+        assert "1 of 1, at most 0.060 (a and b, BLEU on news)" in row["detail"]
         assert "that pair needs about 4,000." in row["detail"]  # 1000 · (.06/.03)²
 
 
@@ -329,7 +329,7 @@ def test_leverage_is_a_line_of_trust(share: float, without: float, status: str) 
     assert row["status"] == status
     assert document["pairs"][0]["leverage"] == {"unit": 6, "share": share, "delta_without": without}
     if status == "check":
-        assert "at most 40 % (a and b, bleu on news: unit 7 of 200; the gain is 1.2, without it 0.2)" in row["detail"]
+        assert "at most 40 % (a and b, BLEU on news: unit 7 of 200; the gain is 1.2, without it 0.2)" in row["detail"]
         assert "the verdict" not in row["detail"].lower()  # it is of a test that has not been made
         binary = built(cube([51.2, 50.0], **given, sizes={"full": 200}, gain_of_a_win=0.1))
         assert told(binary, "Leverage") is None  # every discordant unit weighs as much as the others

@@ -193,8 +193,8 @@ def test_pages_name_the_procedure_of_every_figure_and_describe_both():
         assert words in text
         assert words in page
     for name in (BOOTSTRAP, RANDOMIZATION):
-        assert f"Confidence against gain on news, bleu, {name}" in page
-        assert f"Scores on news, bleu, {name}" in page
+        assert f"Confidence against gain on news, BLEU, {name}" in page
+        assert f"Scores on news, BLEU, {name}" in page
     assert page.count('<article class="card') == 1
 
     def refuse(constant):
@@ -209,11 +209,11 @@ def test_the_bootstrap_alone_is_told_as_before():
     text = render_report(report, read_report(build_document(report)))["report.md"].decode()
     assert "by the paired bootstrap over items" in text
     assert "randomization" not in text
-    assert "Confidence against gain on news, bleu. Each" in text
+    assert "Confidence against gain on news, BLEU. Each" in text
 
 
 def test_the_terminal_shows_the_first_procedure_and_what_the_other_says():
     text = summarise(read_report(build(several(as_randomization(four()), four()), procedures=(RANDOMIZATION, BOOTSTRAP))))
-    assert text.count("news · bleu · ") == 1
-    assert "news · bleu · approximate-randomization" in text
+    assert text.count("news · BLEU · ") == 1
+    assert "news · BLEU · approximate-randomization" in text
     assert "By paired-bootstrap" in text

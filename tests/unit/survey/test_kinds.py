@@ -48,15 +48,15 @@ def labels(gold: Sequence[str], output: Sequence[str], metric: Any = "accuracy")
 
 def test_a_reference_with_capitals_and_an_output_without_are_reported_where_case_counts() -> None:
     (line,) = texts(CASED, LOWER, "bleu", "ter", "chrf")
-    assert line.startswith("the references have upper-case letters, and outputs of north none: bleu, chrf count that as errors; ")
+    assert line.startswith("the references have upper-case letters, and outputs of north none: BLEU, chrF count that as errors; ")
     assert texts(CASED, LOWER, "ter", "meteor", "nist", "rouge-l", {"name": "bleu", "lowercase": True}) == ()
     assert texts(CASED, CASED, "bleu", "wer") == texts(LOWER, LOWER, "bleu", "wer") == ()
 
 
 def test_an_output_with_capitals_and_punctuation_is_reported_against_transcripts_that_have_none() -> None:
     capitals, points = texts(BARE, CASED, "wer")
-    assert capitals.startswith("outputs of north have upper-case letters, and the references none: wer counts that as errors; ")
-    assert points.startswith("outputs of north have punctuation, and the references none: wer counts that as errors; ")
+    assert capitals.startswith("outputs of north have upper-case letters, and the references none: WER counts that as errors; ")
+    assert points.startswith("outputs of north have punctuation, and the references none: WER counts that as errors; ")
     assert texts(BARE, CASED, {"name": "wer", "lowercase": True, "punctuation": False}) == ()
     assert texts([text.upper() for text in BARE], BARE, "cer")[0].startswith("the references have upper-case letters, and outputs")
 
@@ -64,7 +64,7 @@ def test_an_output_with_capitals_and_punctuation_is_reported_against_transcripts
 def test_an_output_that_is_tokenised_is_reported_against_references_that_are_not() -> None:
     tokenised = [text.replace(",", " ,").replace("left.", "left .") for text in CASED]
     (line,) = texts(CASED, tokenised, "bleu")
-    assert line.startswith("outputs of north have spaces before commas and full stops, and the references none: bleu counts")
+    assert line.startswith("outputs of north have spaces before commas and full stops, and the references none: BLEU counts")
     assert texts(CASED, tokenised, "chrf") == ()
     assert texts(tokenised, tokenised, "bleu") == ()
 
@@ -87,7 +87,7 @@ def test_labels_of_another_set_are_reported_with_both_sets() -> None:
     (line,) = labels("0110" * 5, ["False", "True", "True", "True"] * 5, {"name": "f1"})
     assert line == (
         "most labels of north never occur in the gold: 'True', 'False', where the gold has '0', '1'; "
-        "f1 compares two ways of labelling, not systems"
+        "F1 compares two ways of labelling, not systems"
     )
 
 
@@ -110,7 +110,7 @@ def test_tokens_phrases_and_chunks_are_compared_by_what_their_metric_counts() ->
     tags, chunks, trees = told(gold, {"north": other}, "tag-accuracy", "chunk-f1", "chunk-recall", "bracket-f1")
     assert "most tags of north never occur in the gold: 'NOUN', 'VERB'" in tags
     assert (
-        "types of chunks of north differ from those of the gold in spelling alone, as 'np' from 'NP': chunk-f1, chunk-rec" in chunks
+        "types of chunks of north differ from those of the gold in spelling alone, as 'np' from 'NP': chunk F1, chunk rec" in chunks
     )
     assert trees.startswith("labels of phrases of north differ")
     assert told(gold, {"north": {**gold, "tag": other["tag"]}}, "chunk-f1", "bracket-f1") == ()
@@ -121,7 +121,7 @@ def test_subtypes_on_one_side_alone_are_reported_where_las_counts_them(ours: str
     gold, output = ({"relation": [(relation, "root", "obj", "obj")] * 5} for relation in (ours, theirs))
     (line,) = told(gold, {"north": output}, {"name": "las", "subtypes": True})
     assert "subtypes of relations, and outputs of north have" in line
-    assert "('nsubj:pass'): las with `subtypes: true` compares two ways of annotating" in line
+    assert "('nsubj:pass'): LAS with `subtypes: true` compares two ways of annotating" in line
     assert told(gold, {"north": output}, "las", "uas") == ()
     assert told(gold, {"north": gold}, {"name": "las", "subtypes": True}) == ()
 

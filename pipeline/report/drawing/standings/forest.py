@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.interfaces.figures import GRID, INK, PALETTE
-from pipeline.interfaces.wording import shorten
+from pipeline.interfaces.wording import name_metric, shorten
 from pipeline.report.drawing.shapes import bar, dot, line, picture, rule, ticks, width_of, words
 
 __all__ = ["Entry", "draw_forest"]
@@ -69,7 +69,7 @@ def draw_forest(entries: Sequence[Entry], *, metric: str, systems: int, title: s
         return WIDTH - 14 - RANKS + RANKS * (rank - 0.5) / systems
 
     def parts() -> Iterator[str]:
-        yield words(left - 18, 12, metric, anchor="end", quiet=True)
+        yield words(left - 18, 12, name_metric(metric), anchor="end", quiet=True)
         axes: list[tuple[Callable[[float], float], Sequence[tuple[float, str]]]] = [(across, ticks(low, high))]
         if ranked:
             yield words(WIDTH - 14 - RANKS / 2, 12, "rank", anchor="middle", quiet=True)
