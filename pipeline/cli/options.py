@@ -28,12 +28,25 @@ __all__ = [
 
 EXAMPLES = """\b
 Examples:
-  pipeline compare baseline.txt new.txt -r reference.txt -m bleu -m chrf
-  pipeline run study.yaml                     on this machine's cores
-  pipeline submit study.yaml --cluster cluster/slurm.yaml --wait
-  pipeline status                             the latest run
+  pipeline compare base.txt new.txt -r ref.txt -m bleu
+  pipeline run study.yaml         on this machine's cores
+  pipeline submit study.yaml --cluster slurm.yaml --wait
+  pipeline status                 the latest run
 """
 
+
+SECTIONS = {
+    "Compare": ("compare",),
+    "Run a study": ("init", "check", "config", "plan", "run", "report"),
+    "Follow a run": ("status", "logs", "cancel", "resume", "list"),
+    "Plan before you measure": ("power", "expect"),
+    "Every night and in CI": ("gate", "reanalyse"),
+    "On a cluster": ("submit", "doctor"),
+    "Keep and share": ("export", "import", "gc"),
+    "What there is": ("metrics", "formats", "procedures", "presets", "analyses"),
+    "Help": ("explain", "schema", "completion"),
+}
+"""The commands by what one wants, as `pipeline --help` has them."""
 
 KINDS = {"analyses": "analyses", "procedures": "procedures", "presets": "presets", "metrics": "metrics", "formats": "readers"}
 """The families whose names help shows, by the command that lists them with what each is."""
@@ -46,7 +59,7 @@ def write_names(formatter: click.HelpFormatter, kinds: Collection[str]) -> None:
     from pipeline.plugins import list_plugins
 
     column = 4 + max(map(len, kinds))
-    with formatter.section("Installed (`pipeline metrics` describes the metrics, and so on)"):
+    with formatter.section("Installed (`pipeline metrics` says more, and so on)"):
         for kind in kinds:
             names = ", ".join(list_plugins(KINDS[kind]))
             head, below = f"  {kind}".ljust(column), " " * column
@@ -76,15 +89,23 @@ class UnknownCommand(click.UsageError):
 
 
 class Group(click.Group):
-    """Commands in the order in which a newcomer meets them, not alphabetically."""
+    """Commands by what one wants, in the order in which a newcomer meets them."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the installed names."""
         write_names(formatter, KINDS)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of this file."""
-        return list(self.commands)
+        """Return the commands in the order of the help page."""
+        known = [name for names in SECTIONS.values() for name in names if name in self.commands]
+        return [*known, *(name for name in self.commands if name not in known)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, all descriptions in one column and none cut short."""
+        column = max(len(name) for names in SECTIONS.values() for name in names)
+        for heading, names in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(column), self.commands[name].get_short_help_str(limit=200)) for name in names])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was typed."""

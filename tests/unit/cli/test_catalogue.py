@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from pipeline.cli import cli
 from pipeline.cli.catalogue import member_page
+from pipeline.cli.options import SECTIONS
 from pipeline.errors import PluginError
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.presets.registry import PRESETS
@@ -150,6 +151,19 @@ def test_help_fits_a_terminal_of_eighty_columns(command: str) -> None:
     shown = CliRunner().invoke(cli, asked, prog_name="pipeline", env={"COLUMNS": "80"}, catch_exceptions=False)
     assert shown.exit_code == 0
     assert [line for line in shown.stdout.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_every_command_stands_under_one_heading_with_its_whole_sentence(width: int) -> None:
+    shown = CliRunner().invoke(cli, ["--help"], terminal_width=width, catch_exceptions=False).stdout
+    assert [line for line in shown.splitlines() if len(line) > width] == []
+    listed = shown.split("\nCompare:\n", 1)[1].split("\nInstalled (", 1)[0]
+    assert re.findall(r"^  ([a-z]\S*)  ", listed, re.MULTILINE) == [name for names in SECTIONS.values() for name in names]
+    assert sorted(re.findall(r"^(\S.*):$", listed, re.MULTILINE)) == sorted({*SECTIONS} - {"Compare"})
+    for name, command in cli.commands.items():
+        told = rf"^  {name} +{re.escape(command.get_short_help_str(limit=200))}$".replace(r"\ ", r"\s+")
+        assert command.hidden or re.search(told, listed, re.MULTILINE), name
+        assert command.hidden or not command.get_short_help_str(limit=200).endswith("...")
 
 
 def names_shown(help_: str) -> dict[str, list[str]]:

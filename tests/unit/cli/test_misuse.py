@@ -105,7 +105,7 @@ def test_a_call_without_arguments_shows_help() -> None:
     done = run_cli()
     shown = done.stdout + done.stderr
     assert "error[" not in shown
-    assert "pipeline compare baseline.txt" in shown
+    assert "pipeline compare base.txt" in shown
 
 
 def test_what_is_advised_to_set_is_a_value_of_the_study() -> None:
