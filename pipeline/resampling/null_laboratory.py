@@ -156,12 +156,13 @@ def resample_nulls(
     result = _observe(pair, swaps, nulls)
     scores = np.abs(result.score).sum(axis=0)
     block = max(_MEMORY // (4 * units), 32)
+    form = product.choose_form(nulls * replicates)
     for turn, some in enumerate(range(0, nulls, SHARED)):
         held = np.empty((2, min(SHARED, nulls - some), replicates)) if look is not None else None
         for start in range(0, replicates, block):
             weights = _weights(draws, turn * replicates + start, min(block, replicates - start))
             own = np.einsum("bu,usk->skb", weights, statistics, optimize=True).astype(np.float64, copy=False)
-            columns = product.weigh(weights)
+            columns = (form and product.weigh_in_bytes(weights, form)) or product.weigh(weights)
             for first, swapped in _swaps(swaps, some, min(SHARED, nulls - some), product.units):
                 rows = slice(first, first + len(swapped))
                 moved = columns.multiply(swapped)

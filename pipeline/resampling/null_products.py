@@ -1,19 +1,24 @@
 """Sums over resamples of what swaps change: null data sets times resamples, column by column.
 
-Sums are whole numbers below the limit of the type they are added in, so that no number depends on the order of additions.
+Sums are whole numbers below the limit of the type they are added in, so that no number depends on the order of additions. That is
+why they may be made in bytes too, `pipeline.resampling.products.byte_product`: differences are cut into digits where they must be.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.resampling.products.byte_columns import BASE, cut_digits
+from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts
 from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
 
-__all__ = ["Product", "Weighed"]
+__all__ = ["ByteWeighed", "Product", "Weighed"]
 
+_LARGEST_COUNT = 255  # that a byte holds
 _SPARSE = 8  # a column that differs from another in fewer than one of so many units is summed over those units
 
 
@@ -38,11 +43,14 @@ class Product:
         One a statistic.
     kind : type
         In which sums of either output, and of what swaps change, are exact.
+    n_draws : int
+        Of a resample.
     """
 
     units: NDArray[np.int64]
     columns: tuple[_Column, ...]
     kind: type[np.floating]
+    n_draws: int
 
     @classmethod
     def of(cls, statistics: NDArray[np.int64], n_draws: int) -> Product:
@@ -70,7 +78,7 @@ class Product:
             if len(places) * _SPARSE > len(units):
                 base, places = 0, np.arange(len(units))  # nothing is gained
             columns.append(_Column(base - 1, places, rests[base][places].astype(kind)))
-        return cls(units, tuple(columns), kind)
+        return cls(units, tuple(columns), kind, n_draws)
 
     def weigh(self, weights: NDArray[np.float32]) -> Weighed:
         """Make ready to be multiplied with a block of resamples."""
@@ -80,6 +88,28 @@ class Product:
         if len(weights) == 1:  # times the differences here, once, and not in every null data set
             return Weighed(self, tuple(one * c.more[:, None] for one, c in zip(found, self.columns, strict=True)), differ=True)
         return Weighed(self, found)
+
+    def choose_form(self, sums: int) -> str | None:
+        """Return the form of bytes in which so many sums of each column are to be made, None for floats."""
+        return choose_form(sums * sum(len(c.places) for c in self.columns)) if self.n_draws <= MOST_DRAWS else None
+
+    def weigh_in_bytes(self, weights: NDArray[np.float32], form: str) -> ByteWeighed | None:
+        """Make ready to be multiplied in bytes; None where a count is too large for one."""
+        if weights.max(initial=0.0) > _LARGEST_COUNT:
+            return None
+        together = [k for k, c in enumerate(self.columns) if len(c.places) and self.is_everywhere(c)]
+        alone = [[k] for k, c in enumerate(self.columns) if len(c.places) and not self.is_everywhere(c)]
+        packed = [self._pack(weights, members, form) for members in (together, *alone) if members]
+        return ByteWeighed(self, tuple(packed), len(weights))
+
+    def _pack(self, weights: NDArray[np.float32], members: Sequence[int], form: str) -> _Packed:
+        """Pack the counts of the units that some columns have something in, all in the same ones."""
+        places = self.columns[members[0]].places
+        cut = [cut_digits(self.columns[k].more.astype(np.int64)) for k in members]
+        rows = np.array([digit for digits in cut for digit in digits], np.int8)
+        column = np.repeat(members, [len(digits) for digits in cut])
+        factor = np.array([float(BASE) ** power for digits in cut for power in range(len(digits))])
+        return _Packed(form, places, pack_counts(weights[:, self.units[places]]), rows, column, factor)
 
     def is_everywhere(self, column: _Column) -> bool:
         """Whether a column has something in all discordant units."""
@@ -111,6 +141,54 @@ class Weighed:
             if len(column.places):
                 own = swapped if self.product.is_everywhere(column) else swapped[:, column.places]
                 sums[k] = (own if self.differ else own * column.more) @ weights
+            if column.base >= 0:
+                sums[k] += sums[column.base]
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """Columns that have something in the same units, as digits, and the counts of these units."""
+
+    form: str
+    places: NDArray[np.int64]
+    counts: NDArray[np.uint8]
+    digits: NDArray[np.int8]  # (digit, place)
+    column: NDArray[np.int64]  # of each digit
+    factor: NDArray[np.float64]  # what a digit counts
+
+    def multiply(self, swapped: NDArray[np.int8]) -> NDArray[np.int32]:
+        """Return (digit, null, ≥ resample) sums."""
+        own = swapped if len(self.places) == swapped.shape[1] else swapped[:, self.places]
+        rows = (self.digits[:, None] * own).reshape(-1, own.shape[1])
+        return multiply_bytes(self.counts, lay_out(rows, self.form)).reshape(len(self.digits), len(swapped), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ByteWeighed:
+    """Differences and a block of resamples in bytes.
+
+    Parameters
+    ----------
+    product : Product
+    packed : tuple
+        Columns with something in the same units.
+    resamples : int
+    """
+
+    product: Product
+    packed: tuple[_Packed, ...]
+    resamples: int
+
+    def multiply(self, swapped: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return Σ w s D as (statistic, null, resample): the numbers of `Weighed`."""
+        sums = np.zeros((len(self.product.columns), len(swapped), self.resamples))
+        masks = swapped.astype(np.int8)
+        for some in self.packed:
+            for column, factor, found in zip(some.column.tolist(), some.factor.tolist(), some.multiply(masks), strict=True):
+                own = found[:, : self.resamples]
+                sums[column] += own if factor == 1.0 else factor * own
+        for k, column in enumerate(self.product.columns):
             if column.base >= 0:
                 sums[k] += sums[column.base]
         return sums

@@ -23,10 +23,26 @@ from pipeline.resampling.products.byte_product import (
 )
 from pipeline.resampling.products.contract import Contraction, Product
 
-__all__ = ["ByteContraction"]
+__all__ = ["BASE", "ByteContraction", "cut_digits"]
 
-_BASE = 128
+BASE = 128
 """Of digits −64 … 63; the highest may be any signed byte, and a column of signed bytes is a digit by itself."""
+
+
+def cut_digits(column: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return signed bytes d_0, d_1 … with column = Σ d_k · `BASE`ᵏ, unit by unit: as few as hold the largest.
+
+    Examples
+    --------
+    >>> [digit.tolist() for digit in cut_digits(np.array([5, -300]))]
+    [[5, -44], [0, -2]]
+    """
+    digits, rest = [], column
+    while len(rest) and not (rest.min() >= -BASE and rest.max() < BASE):
+        digit = (rest + BASE // 2) % BASE - BASE // 2
+        digits.append(digit)
+        rest = (rest - digit) // BASE
+    return [*digits, rest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,24 +68,14 @@ class _Digits:
     @classmethod
     def of(cls, columns: NDArray[np.int64], form: str) -> _Digits:
         """Cut (column, unit) whole numbers below 2⁵³ in size."""
-        large = np.flatnonzero((columns.min(axis=1, initial=0) < -_BASE) | (columns.max(axis=1, initial=0) >= _BASE))
+        large = np.flatnonzero((columns.min(axis=1, initial=0) < -BASE) | (columns.max(axis=1, initial=0) >= BASE))
         lowest, higher, column, factor = columns.copy() if large.size else columns, [], [], []
         for place in large.tolist():
-            power, rest = 0, columns[place]
-            while len(rest) and not (rest.min() >= -_BASE and rest.max() < _BASE):
-                digit = (rest + _BASE // 2) % _BASE - _BASE // 2
-                rest = (rest - digit) // _BASE
-                if power == 0:
-                    lowest[place] = digit
-                else:
-                    higher.append(digit)
-                    column.append(place)
-                    factor.append(_BASE**power)
-                power += 1
-            if power:
-                higher.append(rest)
-                column.append(place)
-                factor.append(_BASE**power)
+            digits = cut_digits(columns[place])
+            lowest[place] = digits[0]
+            higher += digits[1:]
+            column += [place] * (len(digits) - 1)
+            factor += [BASE**power for power in range(1, len(digits))]
         rows = np.concatenate([lowest, np.array(higher)]) if higher else lowest
         return cls(lay_out(rows, form), len(columns), np.array(column, np.int64), np.array(factor, np.int64))
 

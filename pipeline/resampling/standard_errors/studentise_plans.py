@@ -31,6 +31,7 @@ from pipeline.resampling.standard_errors.ratio_spread import (
 __all__ = ["Parts", "Plan", "influence_plans", "ratio_plans"]
 
 _FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
+_TOGETHER = 80  # pairs, at least, and less than twice as many
 _KEPT_BYTES = 2**26  # of the sums of systems: those of 200 with one denominator
 
 
@@ -89,11 +90,19 @@ def influence_plans(
     lines = InfluenceLines.of(values) if len(sizes) == 1 else None
 
     def plan(some: NDArray[np.int64]) -> Parts:
-        together = None if lines is None else InfluenceProducts.of(values, pairs[some], lines, form=form)
-        own = _InfluencePlan(values, pairs[some], score, errors[some], scores, order, sizes, together)
-        return [(np.arange(len(some)), own)]
+        parts: list[tuple[NDArray[np.int64], Plan]] = []
+        for rows in _in_cache(len(some)):
+            own = some[rows]
+            together = None if lines is None else InfluenceProducts.of(values, pairs[own], lines, form=form)
+            parts.append((rows, _InfluencePlan(values, pairs[own], score, errors[own], scores, order, sizes, together)))
+        return parts
 
     return plan
+
+
+def _in_cache(pairs: int) -> list[NDArray[np.int64]]:
+    """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache, none of few pairs."""
+    return np.array_split(np.arange(pairs), max(pairs // _TOGETHER, 1))
 
 
 def _by_stratum(stratum: NDArray[np.int64] | None, units: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
