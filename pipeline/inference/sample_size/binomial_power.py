@@ -22,7 +22,8 @@ __all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exac
 _EXACTLY = 20_000  # discordant units up to which sums decide; beyond, they and the Gaussian agree within one part in a hundred
 _SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
 _BELOW = 1e-9  # a p that is equal to the level but for rounding is not below it
-_TOGETHER = 2**18  # sums at once: 2 MB an array
+_TOGETHER = 2**18  # sums at once, over all steps: 2 MB an array
+_STEPS = 8  # of a window
 
 _Floats = NDArray[np.float64]
 
@@ -226,9 +227,16 @@ def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critic
     while len(rest):  # as many at once as have windows of about the same width
         count = max(1, int(np.searchsorted(2 * reach[rest] * np.arange(1, len(rest) + 1), _TOGETHER)))
         some, rest = rest[:count], rest[count:]
-        m = first[some, None] + np.arange(int(2 * reach[some[-1]]) + 2)
-        k = critical_wins_of_t(m, m * units_each[some, None], critical=z, level=level) if exact is None else exact[m]
-        enough = np.where(k <= m, betainc(np.minimum(k, m), m - k + 1 + (k > m), share[some, None]), 0.0) >= power
-        lacking = m.shape[1] - np.argmin(enough[:, ::-1], axis=1)
-        found[some] = first[some] + np.where(enough.all(axis=1), 0, lacking)
+        width, left = int(2 * reach[some[-1]]) + 2, np.arange(len(some))
+        step = -(-width // _STEPS)
+        for stop in range(width, 0, -step):  # from above: what is below the last number that is not enough is not asked for
+            m = first[some[left], None] + np.arange(max(stop - step, 0), stop)
+            each, won = units_each[some[left], None], share[some[left], None]
+            k = critical_wins_of_t(m, m * each, critical=z, level=level) if exact is None else exact[m]
+            lacks = np.where(k <= m, betainc(np.minimum(k, m), m - k + 1 + (k > m), won), 0.0) < power
+            last = lacks.any(axis=1)
+            found[some[left]] = np.where(last, m[:, -1] + 1 - np.argmax(lacks[:, ::-1], axis=1), first[some[left]])
+            left = left[~last]
+            if not left.size:
+                break
     return found

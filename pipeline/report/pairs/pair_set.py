@@ -69,6 +69,10 @@ class PairSet(Pairs):
     def __iter__(self) -> Iterator[PairRow]:
         return chain.from_iterable(self.make_rows(self.order[at : at + CHUNK]) for at in range(0, len(self.order), CHUNK))
 
+    def bare(self) -> Iterator[PairRow]:  # noqa: D102 - as the class above says
+        starts = range(0, len(self.order), CHUNK)
+        return chain.from_iterable(self.make_rows(self.order[at : at + CHUNK], bare=True) for at in starts)
+
     @overload
     def __getitem__(self, at: int) -> PairRow: ...
     @overload
@@ -129,11 +133,15 @@ class PairSet(Pairs):
         found[noted] = notes[of]
         return found.tolist()
 
-    def make_rows(self, at: NDArray[np.int64], *, notes: bool = True) -> list[PairRow]:
-        """Return the rows of pairs that stand somewhere in the columns."""
-        parts = (_PARTS[name](self, at) if name in _PARTS else self._take(name, at) for name in _FIELDS)
+    def make_rows(self, at: NDArray[np.int64], *, bare: bool = False) -> list[PairRow]:
+        """Return the rows of pairs that stand somewhere in the columns, or as much of them as a table tells."""
+        left_out = _IN_NO_TABLE if bare else frozenset[str]()
+        parts = (
+            [None] * len(at) if name in left_out else _PARTS[name](self, at) if name in _PARTS else self._take(name, at)
+            for name in _FIELDS
+        )
         rows = [PairRow(*cells) for cells in zip(*parts, strict=True)]
-        if notes:
+        if not bare:
             remarks = self.remarks
             for row, against, held in zip(rows, remarks.against[at].tolist(), remarks.held_back[at].tolist(), strict=True):
                 note = remarks.write(row, against, held)
@@ -166,6 +174,7 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 _FIELDS = names_of(PairRow)
+_IN_NO_TABLE = frozenset({"intervals", "leverage"})
 
 PRESENT: Mapping[str, tuple[str, ...]] = {
     "interval": ("interval.method",),

@@ -216,4 +216,4 @@ def _choose(pairs: Pairs, board: Sequence[BoardRow], alpha: float, most: int) ->
     """Return the rows that a page shows: all of them, those of the family first; of too many those that matter."""
     if len(pairs) > most:
         pairs = pairs.where(choose_pairs(pairs, board, alpha, most))
-    return sorted(pairs, key=lambda row: not row.in_family)
+    return sorted(pairs.bare(), key=lambda row: not row.in_family)

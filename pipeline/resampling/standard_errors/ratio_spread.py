@@ -39,6 +39,7 @@ _NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the fi
 @kernel(error_model="numpy")
 def spread_by_products(
     sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -50,10 +51,10 @@ def spread_by_products(
 
     Parameters
     ----------
-    sums : (column, replicate) float64
-        Exact sums.
+    sums, squares : (column, replicate) float64
+        Exact sums of systems, and of the squared differences of pairs.
     rows : (pair, 7) int64
-        Rows of ``sums``: N_a, N_b, C, ΣwD², Σwn_a c, Σwn_b c, Σwc². ΣwDc is the exact difference of two of them.
+        Rows of ``sums``, the fourth of ``squares``: N_a, N_b, C, ΣwD², Σwn_a c, Σwn_b c, Σwc². ΣwDc is the exact difference of two.
     columns : (system, 2, unit) int64
         Numerators and denominators.
     pairs : (pair, 2) int64
@@ -63,7 +64,7 @@ def spread_by_products(
         What is filled.
     """
     for pair in range(len(pairs)):
-        top, bottom, whole, square = sums[rows[pair, 0]], sums[rows[pair, 1]], sums[rows[pair, 2]], sums[rows[pair, 3]]
+        top, bottom, whole, square = sums[rows[pair, 0]], sums[rows[pair, 1]], sums[rows[pair, 2]], squares[rows[pair, 3]]
         one, other, length = sums[rows[pair, 4]], sums[rows[pair, 5]], sums[rows[pair, 6]]
         own, left_of, doubtful = gain[pair], spread[pair], 0
         for i in range(len(whole)):  # no branch and no call: whole vectors at a time
@@ -75,12 +76,13 @@ def spread_by_products(
             own[i] = delta
             left_of[i] = left / (total * total)
         if doubtful:
-            _spread_by_units(sums, rows[pair], columns[pairs[pair, 0]], columns[pairs[pair, 1]], weights, left_of)
+            _spread_by_units(sums, square, rows[pair], columns[pairs[pair, 0]], columns[pairs[pair, 1]], weights, left_of)
 
 
 @kernel(error_model="numpy")
 def _spread_by_units(
     sums: NDArray[np.float64],
+    square: NDArray[np.float64],
     rows: NDArray[np.int64],
     a: NDArray[np.int64],
     b: NDArray[np.int64],
@@ -92,7 +94,7 @@ def _spread_by_units(
     for i in range(sums.shape[1]):
         total, ahead = sums[rows[2], i], sums[rows[0], i] - sums[rows[1], i]
         delta = ahead / total
-        squares, lengths = sums[rows[3], i], delta * delta * sums[rows[6], i]
+        squares, lengths = square[i], delta * delta * sums[rows[6], i]
         left = squares - 2.0 * delta * (sums[rows[4], i] - sums[rows[5], i]) + lengths
         if total > 0.0 and left < _SMALL * (squares + lengths):
             exact = largest * total + abs(ahead) * longest < _INTEGERS
@@ -102,18 +104,14 @@ def _spread_by_units(
 
 def spread_few(
     sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
     rows: NDArray[np.int64],
     gain: NDArray[np.float64],
     spread: NDArray[np.float64],
 ) -> bool:
-    """Do what `spread_by_products` does in NumPy, operation by operation, and so with the same bits, where no unit is looked at.
-
-    Returns
-    -------
-    bool
-        Whether it is done. Otherwise what is filled means nothing: products are too close to each other in some replicate.
-    """
-    top, bottom, whole, square, one, other, length = sums[rows].swapaxes(0, 1)
+    """Do what `spread_by_products` does in NumPy, with the same bits; tell whether it is done: not where units are looked at."""
+    top, bottom, whole, one, other, length = sums[np.delete(rows, 3, axis=1)].swapaxes(0, 1)
+    square = squares[rows[:, 3]]
     with np.errstate(all="ignore"):
         total = np.where(whole > 0.0, whole, np.nan)
         delta = (top - bottom) / total

@@ -65,8 +65,8 @@ def ratio_plans(
     def plan(some: NDArray[np.int64]) -> Parts:
         by_products, directly = np.flatnonzero(squared[some]), np.flatnonzero(~squared[some])
         parts: list[tuple[NDArray[np.int64], Plan]] = []
-        if by_products.size:
-            parts.append((by_products, _ProductPlan.of(lines, pairs[some[by_products]], factor, form)))
+        for rows in _in_cache(by_products):
+            parts.append((rows, _ProductPlan.of(lines, pairs[some[rows]], factor, form)))
         if directly.size:
             parts.append((directly, _DirectPlan.of(columns, pairs[some[directly]], measure.stratum, factor)))
         return parts
@@ -91,7 +91,7 @@ def influence_plans(
 
     def plan(some: NDArray[np.int64]) -> Parts:
         parts: list[tuple[NDArray[np.int64], Plan]] = []
-        for rows in _in_cache(len(some)):
+        for rows in _in_cache(np.arange(len(some))):
             own = some[rows]
             together = None if lines is None else InfluenceProducts.of(values, pairs[own], lines, form=form)
             parts.append((rows, _InfluencePlan(values, pairs[own], score, errors[own], scores, order, sizes, together)))
@@ -100,9 +100,9 @@ def influence_plans(
     return plan
 
 
-def _in_cache(pairs: int) -> list[NDArray[np.int64]]:
-    """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache, none of few pairs."""
-    return np.array_split(np.arange(pairs), max(pairs // _TOGETHER, 1))
+def _in_cache(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache; none of few if there are more."""
+    return np.array_split(rows, max(len(rows) // _TOGETHER, 1)) if rows.size else []
 
 
 def _by_stratum(stratum: NDArray[np.int64] | None, units: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -216,17 +216,16 @@ class _RatioLines:
         asked = [*own.reshape(-1, units), *(own[:, 0] * own[:, 1]), *(own[:, 1] * own[:, 1])]
         return cls(systems, own, _Columns.of(asked, units, form))
 
-    def fill(
-        self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None, out: NDArray[np.float64]
-    ) -> None:
-        """Fill the sums of replicates, which are kept by the number of the ``first`` where it is given."""
+    def on(self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None) -> NDArray[np.float64]:
+        """Return the sums of replicates, which are kept by the number of the ``first`` where it is given."""
         place = None if first is None else (first, len(weights))
         if place is not None and place in self._kept:
-            out[:] = self._kept[place]
-            return
-        self.sums.fill(weights, counts, out)
-        if place is not None and sum(kept.nbytes for kept in self._kept.values()) + out.nbytes <= _KEPT_BYTES:
-            self._kept[place] = out.copy()
+            return self._kept[place]
+        found = np.empty((self.sums.number, len(weights)))
+        self.sums.fill(weights, counts, found)
+        if place is not None and sum(kept.nbytes for kept in self._kept.values()) + found.nbytes <= _KEPT_BYTES:
+            self._kept[place] = found
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +235,7 @@ class _ProductPlan:
     lines: _RatioLines
     pairs: NDArray[np.int64]  # of the systems of the lines
     squares: _Columns
-    rows: NDArray[np.int64]  # (pair, 7) of the sums: those of the lines, then those of the squares
+    rows: NDArray[np.int64]  # (pair, 7) of the sums of lines, the fourth of those of squares
     factor: float
 
     @classmethod
@@ -248,28 +247,21 @@ class _ProductPlan:
         # ΣwDc is Σw n_a c − Σw n_b c: columns of systems, of which there are fewer than pairs.
         across, length = 2 * systems, 3 * systems
         own = lines.sums.position[np.stack([2 * a, 2 * b, 2 * a + 1, across + a, across + b, length + a], axis=1)]
-        rows = np.insert(own, 3, lines.sums.number + squares.position, axis=1)
+        rows = np.insert(own, 3, squares.position, axis=1)
         return cls(lines, pairs, squares, rows, factor)
 
     def observe(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        (delta,), (variance,) = (values.T for values in self._spread(np.ones((1, self.lines.columns.shape[2]), np.float32), None))
+        (delta,), (variance,) = (values.T for values in self.spread(np.ones((1, self.lines.columns.shape[2]), np.float32), None))
         return delta, variance
 
     def spread(
-        self, weights: NDArray[np.float32], first: int, counts: NDArray[np.uint8] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._spread(weights, first, counts)
-
-    def _spread(
         self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        lines = self.lines.sums.number
-        sums = np.empty((lines + self.squares.number, len(weights)))
-        self.lines.fill(weights, first, counts, sums[:lines])
-        self.squares.fill(weights, counts, sums[lines:])
+        lines, squares = self.lines.on(weights, first, counts), np.empty((self.squares.number, len(weights)))
+        self.squares.fill(weights, counts, squares)
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
-        if len(self.pairs) > _FEW or not spread_few(sums, self.rows, gain, spread):
-            spread_by_products(sums, self.rows, self.lines.columns, self.pairs, weights, gain, spread)
+        if len(self.pairs) > _FEW or not spread_few(lines, squares, self.rows, gain, spread):
+            spread_by_products(lines, squares, self.rows, self.lines.columns, self.pairs, weights, gain, spread)
         return _in_points(gain, spread, units=weights.shape[1], factor=self.factor)
 
 

@@ -73,29 +73,30 @@ def ratios_on_replicates(rng: np.random.Generator) -> tuple[list[NDArray[Any]], 
     weights = rng.poisson(1.0, (200, 40)).astype(np.float32)
     weights[::5] = 0.0
     pairs = np.array([[0, 1], [2, 0], [1, 2]])
-    products = [*n, c, *((n[a] - n[b]) ** 2 for a, b in pairs), *(n * c), c * c]
-    rows = np.array([[a, b, 3, 4 + k, 7 + a, 7 + b, 10] for k, (a, b) in enumerate(pairs)])
+    products, squares = [*n, c, *(n * c), c * c], [(n[a] - n[b]) ** 2 for a, b in pairs]
+    rows = np.array([[a, b, 3, k, 4 + a, 4 + b, 7] for k, (a, b) in enumerate(pairs)])
     columns = np.stack([n, np.broadcast_to(c, n.shape)], axis=1)
-    return [np.array(products) @ weights.T.astype(np.float64), rows, columns, pairs, weights], np.empty((2, 3, 200))
+    sums = (np.array(of) @ weights.T.astype(np.float64) for of in (products, squares))
+    return [*sums, rows, columns, pairs, weights], np.empty((2, 3, 200))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_spread_of_few_has_the_same_bits(seed: int) -> None:
-    (sums, rows, columns, pairs, weights), found = ratios_on_replicates(np.random.Generator(np.random.Philox(seed)))
+    given, found = ratios_on_replicates(np.random.Generator(np.random.Philox(seed)))
     expected = np.empty_like(found)
-    assert spread_few(sums, rows, *found)
-    spread_by_products(sums, rows, columns, pairs, weights, *expected)
+    assert spread_few(*given[:3], *found)
+    spread_by_products(*given, *expected)
     assert np.isnan(expected[:, :, ::5]).all()
     assert found[~np.isnan(found)].tobytes() == expected[~np.isnan(expected)].tobytes()
 
 
 def test_a_spread_that_is_lost_among_products_is_left_to_what_looks_at_units() -> None:
-    (sums, rows, *_), found = ratios_on_replicates(np.random.Generator(np.random.Philox(1)))
-    sums[[0, 1]], sums[4] = sums[3], 0.0  # both systems have all of the denominator
-    sums[[7, 8]] = sums[10]
-    assert spread_few(sums, rows, *found)  # no gain in any replicate: nothing is lost
-    sums[0], sums[4], sums[7] = 3 * sums[3], 4 * sums[10], 3 * sums[10]  # a gain of 2 c on every unit
-    assert not spread_few(sums, rows, *found)
+    (sums, squares, rows, *_), found = ratios_on_replicates(np.random.Generator(np.random.Philox(1)))
+    sums[[0, 1]], squares[0] = sums[3], 0.0  # both systems have all of the denominator
+    sums[[4, 5]] = sums[7]
+    assert spread_few(sums, squares, rows, *found)  # no gain in any replicate: nothing is lost
+    sums[0], squares[0], sums[4] = 3 * sums[3], 4 * sums[7], 3 * sums[7]  # a gain of 2 c on every unit
+    assert not spread_few(sums, squares, rows, *found)
 
 
 def differences(rng: np.random.Generator, largest: Callable[..., Any]) -> list[NDArray[Any]]:

@@ -28,6 +28,7 @@ from pipeline.report.pairs.columns import Column, coded, constant, counts, flags
 from pipeline.report.pairs.cube_facts import NO_SPREAD
 from pipeline.report.pairs.listing import choose_pairs
 from pipeline.report.pairs.pair_set import PairSet
+from pipeline.report.pairs.pair_table import pair_table
 from pipeline.report.pairs.pairs import ListedPairs, as_pairs
 from pipeline.report.rows import PairRow
 from pipeline.report.write import write_report
@@ -163,6 +164,21 @@ def test_a_note_is_written_once_for_all_pairs_that_have_it(monkeypatch: pytest.M
     noted = sum(note is not None for note in of.write_notes(of.order))
     assert noted > 1000
     assert sum(made) < 20
+
+
+def test_bare_rows_make_the_tables_of_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = several(intervals=["percentile", "basic"])
+
+    def tables() -> list[Any]:
+        given = {"title": "pairs", "digits": 2, "tables": 1, "most": 20}
+        return [pair_table(report, where, pairs, **given) for where, pairs in report.pairs_of.items()]
+
+    noted: list[PairRow] = []
+    of_bare = tables()
+    assert all(row.note is row.intervals is row.leverage is None for pairs in report.pairs_of.values() for row in pairs.bare())
+    monkeypatch.setattr(PairSet, "bare", lambda self: noted.extend(row for row in self if row.note) or iter(self))
+    assert of_bare == tables()
+    assert noted
 
 
 def test_few_pairs_are_all_listed_and_no_second_table_is_written() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from pipeline.inference.sample_size import binomial_power
 from pipeline.inference.sample_size.binomial_power import (
     critical_wins,
     critical_wins_of_t,
@@ -217,6 +219,20 @@ def test_the_units_of_many_pairs_are_those_of_each_by_itself(critical: float | N
             assert found == np.ceil(stats.nbinom.ppf(0.8, smallest, own / 200)) + smallest
         elif smallest < 7000:  # no more are looked at here
             assert found == np.ceil(Fraction(smallest * 200, all_of_them))
+
+
+def test_sums_below_the_last_one_that_is_not_enough_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    betainc = binomial_power.betainc
+    monkeypatch.setattr(binomial_power, "betainc", lambda *given: asked.append(np.size(given[0])) or betainc(*given))
+    m = np.arange(40, 240)
+    wins = np.ceil(m * 0.56)
+    given: dict[str, Any] = {"level": 0.01, "critical": 2.6}
+    found = exact_units_for_gain(wins, m - wins, 500, **given)
+    some, _ = sum(asked), asked.clear()
+    monkeypatch.setattr(binomial_power, "_STEPS", 1)
+    assert np.array_equal(found, exact_units_for_gain(wins, m - wins, 500, **given))
+    assert some < 0.7 * sum(asked)
 
 
 @pytest.mark.parametrize("critical", [None, 2.0])

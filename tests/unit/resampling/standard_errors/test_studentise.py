@@ -11,6 +11,7 @@ from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.standard_errors import studentise as studentising
+from pipeline.resampling.standard_errors import studentise_plans
 from pipeline.resampling.standard_errors.studentise import BEYOND, studentise
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
@@ -342,3 +343,11 @@ def test_what_it_refuses():
     with pytest.raises(ValueError, match="there are 40"):
         next(studentise(Draws(2, 39, 39), make_measure(statistics), replicates=10))
     assert np.isnan(assemble(Draws(2, 1, 1), make_measure(statistics[:1]), 9)["se"]).all()
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 64, 65, 159, 160, 1000])
+def test_pairs_are_cut_into_parts_none_of_which_is_of_few(pairs: int) -> None:
+    rows = np.arange(5, 5 + pairs)
+    parts = studentise_plans._in_cache(rows)
+    assert np.array_equal(np.concatenate([rows[:0], *parts]), rows)
+    assert all(min(pairs, 80) <= len(part) < 160 for part in parts)
