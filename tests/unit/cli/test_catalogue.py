@@ -193,7 +193,8 @@ def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch
 
 def test_the_summary_of_every_command_fits_its_line() -> None:
     shown = {name for name, command in cli.commands.items() if not command.hidden}
-    listed = [line for line in printed("--help").split("Options:\n")[1].splitlines() if line.split()[:1] and line.startswith("  ")]
+    commands = printed("--help").split("Options:\n")[1].split("Installed (")[0]
+    listed = [line for line in commands.splitlines() if re.match(r"  [a-z]+  ", line)]
     summaries = [line for line in listed if line.split()[0] in shown]
     assert sorted(line.split()[0] for line in summaries) == sorted(shown)
     assert not [line for line in summaries if line.endswith("...")]
