@@ -85,7 +85,7 @@ def test_much_work_is_compiled_and_little_is_not(monkeypatch: pytest.MonkeyPatch
         asked.append(steps)
         return plain_python(function)
 
-    for module in ("influence", "leverage", "exact.pairs"):
+    for module in ("standard_errors.influence", "standard_errors.leverage", "exact.pairs"):
         monkeypatch.setattr(f"pipeline.resampling.{module}.suited", note)
 
     def steps_of(pairs: int, units: int) -> list[int]:
