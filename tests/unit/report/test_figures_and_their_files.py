@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.drawn_figures import PIXEL, Panel, read_figure
 from support.studies import run_cli, write_study
+from support.whole_panels import WHOLE, differences
 
 MODELS, RUNS = {"tall": 0.9, "flat": 0.0}, 9
 TEST_SETS, METRICS = ("alpha", "beta", "gamma"), ("first", "second")
@@ -299,6 +300,26 @@ def test_a_number_that_is_another_in_the_file_is_noticed(report: Path, tables: d
     others = {file: [{key: _smaller(key, value) for key, value in row.items()} for row in rows] for file, rows in tables.items()}
     with pytest.raises(AssertionError):
         check(report, others, name)
+
+
+@pytest.mark.parametrize("name", sorted(WHOLE))
+def test_bars_and_q_q_plots_are_those_of_the_file_and_nothing_else(report: Path, tables: dict[str, Rows], name: str) -> None:
+    """All corners of bars, steps, bands and curves, as often as they are there; one that is moved is noticed, whichever it is."""
+    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    told = {figure["file"]: figure["table"] for finding in document["findings"] for figure in finding["figures"]}
+    for path in names_of(report)[name]:
+        title, panels = read_figure(path.read_text(encoding="utf-8"))
+        rows = of_figure(tables[told[path.name]], title)
+        for panel in panels:
+            assert not differences(panel, WHOLE[name](rows, panel)), path.name
+    whole = WHOLE[name](rows, panel)
+    for drawn in (panel.marks, panel.corners):
+        for place in range(0, len(drawn), 3):
+            x, y = drawn[place]
+            inside = panel.left + 1 < x < panel.left + panel.width - 1
+            drawn[place] = (x, y - 4 * PIXEL)
+            assert differences(panel, whole) or not inside, (place, x, y)
+            drawn[place] = (x, y)
 
 
 def _smaller(key: str, value: str) -> str:
