@@ -68,3 +68,18 @@ def test_a_treebank_is_read_with_its_phrases_and_outputs_are_read_as_they_were_w
     output = reader.read_outputs(tmp_path / "chunks.txt", system="a", options={})["a"]
     assert output.columns["chunk"] == gold.columns["chunk"]
     assert reader.read_gold([], {}) is None
+
+
+def test_trees_behind_tagged_sentences_have_tags_of_that_kind_and_the_same_phrases(tmp_path: Path):
+    rows = take_apart(TREES["[two] of [the three flights] leave"])
+    lines = [f"{k}\t{w}\t_\t{t}\t_\t_\t{h}\t{r}\t_\t_" for k, (w, t, h, r) in enumerate(rows, start=1)]
+    (tmp_path / "trees.conllu").write_text("\n".join(lines) + "\n\n", "utf-8")
+    known = ["Two CD B-NP", "of IN O", "The DT B-NP", "three CD I-NP", "nights NNS I-NP", "leave VBP O"]
+    (tmp_path / "known.txt").write_text("\n".join(known) + "\n\n", "utf-8")
+    reader = BaseNounPhraseReader()
+    plain = reader.read_gold([tmp_path / "trees.conllu"], {})
+    tagged = reader.read_gold([tmp_path / "known.txt", tmp_path / "trees.conllu"], {})
+    assert plain is not None
+    assert tagged is not None
+    assert list(tagged.columns["tag"]) == [("CD", "IN", "DT", "CD", "NNS", "VBP")]
+    assert {**tagged.columns, "tag": ()} == {**plain.columns, "tag": ()}

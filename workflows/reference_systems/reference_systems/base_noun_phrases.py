@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pipeline.interfaces import Items, Reader
+import numpy as np
+
+from pipeline.interfaces import Items, Reader, Trainer, TrainingItems
 
 __all__ = ["BaseNounPhraseReader", "mark_base_noun_phrases"]
 
@@ -25,7 +29,9 @@ class BaseNounPhraseReader(Reader):
     """Trees in CoNLL-U as gold, with base noun phrases made from them; outputs in columns of tokens.
 
     Items have ``word``, ``tag``, which is the universal part of speech because some treebanks have no other, and ``chunk``. Outputs
-    are files of the format ``columns``.
+    are files of the format ``columns``. Where files of that format are given before the trees, as ``references`` of a test set,
+    tags are those that the trainer ``hmm-tagger`` learns from their words and tags, all in lower case: chunkers that learnt from
+    those files find tags that they know. Phrases are made from the trees as before.
 
     Examples
     --------
@@ -43,8 +49,8 @@ class BaseNounPhraseReader(Reader):
         self._trees, self._rows = _installed("conllu"), _installed("columns")
 
     def read_gold(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Items | None:
-        """Return the sentences of trees with their base noun phrases."""
-        trees = self._trees.read_gold(paths, options)
+        """Return the sentences of trees with their base noun phrases; the last file has the trees, those before it tagged words."""
+        trees = self._trees.read_gold(paths[-1:], options)
         if trees is None:
             return None
         columns = dict(trees.columns)
@@ -53,6 +59,8 @@ class BaseNounPhraseReader(Reader):
         sentences = zip(columns["tag"], heads, relations, strict=True)
         columns["chunk"] = tuple(mark_base_noun_phrases(*sentence) for sentence in sentences)
         columns.pop("range", None)
+        if paths[:-1]:
+            columns["tag"] = _tag(columns["word"], tuple((path, os.stat(path).st_mtime_ns) for path in paths[:-1]))
         return replace(trees, columns=columns)
 
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
@@ -150,6 +158,29 @@ def _gather(
 def _mark_of_possession(word: int, plain: Sequence[str], children: list[list[int]]) -> int | None:
     """Return the ``'s`` that follows a possessor."""
     return next((child for child in children[word] if child > word and plain[child] == "case"), None)
+
+
+def _tag(sentences: Sequence[Sequence[str]], tagged: tuple[tuple[Path, int], ...]) -> Sequence[Sequence[str]]:
+    """Return the tags that words have by a tagger that learnt from files of tagged sentences."""
+    tagger, model = _learn(tagged)
+    words = {"word": _in_lower_case(sentences)}
+    return tagger.predict(model, TrainingItems(tuple(map(str, range(len(sentences)))), words))["tag"]
+
+
+@lru_cache(maxsize=1)
+def _learn(tagged: tuple[tuple[Path, int], ...]) -> tuple[Trainer, Any]:
+    """Learn from files, once for each time they were written: a test set is read again for every output."""
+    known = _installed("columns").read_gold([path for path, _ in tagged], {})
+    assert known is not None
+    columns = {"word": _in_lower_case(known.columns["word"]), "tag": known.columns["tag"]}
+    (point,) = entry_points(group="pipeline.trainers", name="hmm-tagger")
+    tagger: Trainer = point.load()()
+    return tagger, tagger.fit(TrainingItems(known.ids, columns), np.arange(len(known)), seed=0, workdir=Path())
+
+
+def _in_lower_case(sentences: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return the words as spoken text may have them, which has no capitals."""
+    return tuple(tuple(word.lower() for word in sentence) for sentence in sentences)
 
 
 def _installed(name: str) -> Reader:
