@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from papers_index import write_index
+
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ROOT / "workflows" / "papers"
 PAGE = ROOT / "docs" / "papers.md"
@@ -25,6 +27,7 @@ LONG = (
     "15d-optimizer-metrics",
     "16-chunkers",
     "16b-chunkers-domains",
+    "16c-chunkers-atis",
 )
 """Studies that take more than a minute of a core."""
 
@@ -33,33 +36,29 @@ DONE, TURNED = 0, 7
 
 HEAD = """# Papers, figure by figure
 
-What published studies found, and what this package finds on public data. Each study of `workflows/papers/` runs with one
-command and holds itself to the numbers that it [expects](expectations.md). Made by
+What five papers found, and what this package finds on public data. Every study of `workflows/papers/` is run by one command, and
+compares its results with the numbers that it [expects](expectations.md). This page is written by
 
 ```
 ./scripts/fetch_data --all --from FOLDER
 ./scripts/papers
 ```
 
-- *Need not*: the paper's data are others, so its number is shown and not held to.
-- *Recomputed independently*: the paper prints no such number of these data; the row checks this package, not the paper.
-- *Arithmetic*: the number follows from the study's own settings, or holds of any data; the row checks this package alone.
-- *Ours* has its 95 % interval behind it where there is one.
-- Figs. 5 and 8 of Berg-Kirkpatrick and others are small here; `workflows/parsers-ewt.yaml` and `grammars-treebank.yaml` have larger
-  samples.
-- The systems of Fig. 6 (translation) are stand-ins that learn from 337 pairs of sentences.
-- Figures are in `report/figures/` of each run. Of Berg-Kirkpatrick and others: `confidence` (Figs. 2 to 8), `size-confidence` and
-  `size-curve` (9 and 10), `domain-confidence` (11), `calibration-map` (Table 1). Of Riezler and Maxwell: `sensitivity` (Table 1),
-  `p-by-p` (Table 2). Of Clark and others: `run-scores` and `run-gains` (Figs. 1 and 2), `run-p` (Table 2). Of Krymolowski:
-  `distributions` and `test-sets` (Tables 4 and 5).
-- The shapes that the papers find, and where their numbers are. Pairs of one family reach confidence at smaller gains: 01 to 04, 06,
-  06b and 07, as a ratio of standard errors at the same gain, its p, or both; not in 05. Thresholds fall as 1/√n: 02 and 08.
-  Randomization is more conservative than the bootstrap of Riezler and Maxwell: 13. Scores of runs vary more on the test set than on
-  what was optimised: 15c. Recall varies more out of domain than on as many phrases in domain: not found, 16b.
-- What is not here: of Berg-Kirkpatrick and others Table 1 of trained systems (`workflows/taggers-brown.yaml`); of Clark and others
-  what a pool of 300 runs of a translation system shows, for which taggers stand in; of Krymolowski chunkers trained on the Wall
-  Street Journal and tested on ATIS, because trees of ATIS are public and its base noun phrases are not: 16b makes them from the
-  trees of both domains; the figures of Jansen's post, which `pipeline power --charts` draws.
+First come the figures and tables of the papers, each with our number, then what the papers find in general, then numbers that were
+computed independently of this package. After that each study has a section with all of its numbers. In those tables:
+
+- *need not* agree: the data are not the paper's. Its number is shown beside ours with the reason for the difference;
+- *recomputed independently*: the paper has no such number for these data. Another program found it, so the row checks this package;
+- *arithmetic*: the number follows from the settings of the study, or holds for any data;
+- *ours* is followed by its 95 % interval, if there is one;
+- CPU seconds were measured on two cores that were shared with other work: they can be twice those of an idle machine.
+
+The report of a run has its figures in `report/figures/`, by the names in the tables below.
+
+Not here: base noun phrases of ATIS as Krymolowski had them, for only its trees are public (16b and 16c make phrases of the trees);
+Clark and others' pool of 300 runs of a translation system, for which 60 runs of a tagger stand in (15c). Larger samples of trained
+systems than those for Figs. 5 and 8 and Table 1 of Berg-Kirkpatrick and others are in `workflows/parsers-ewt.yaml`,
+`grammars-treebank.yaml` and `taggers-brown.yaml`.
 """
 
 
@@ -105,10 +104,26 @@ def run(path: Path, runs: Path) -> Done:
 
 def write(done: Sequence[Done], page: str = "") -> str:
     """Return the page: the sections of these studies, and those that `page` has of others."""
-    kept = {name: f"\n## {name}\n{rest}" for name, _, rest in (part.partition("\n") for part in page.split("\n## ")[1:])}
     there = {path.stem for path in STUDIES.glob("*.yaml")}
-    sections = {name: text for name, text in kept.items() if name in there} | {one.name: section(one) for one in done}
-    return HEAD + "".join(sections[name] for name in sorted(sections))
+    kept = {name: text for name, text in sections_of(page).items() if name in there}
+    sections = kept | {one.name: section(one) for one in done}
+    body = "".join(sections[name] for name in sorted(sections))
+    return HEAD + write_index(numbers_of(body)) + body
+
+
+def sections_of(page: str) -> dict[str, str]:
+    """Return the sections of a page by their names."""
+    return {name: f"\n## {name}\n{rest}" for name, _, rest in (part.partition("\n") for part in page.split("\n## ")[1:])}
+
+
+def numbers_of(page: str) -> dict[tuple[str, str], str]:
+    """Return what was found, as a page prints it, by study and name."""
+    found = {}
+    for study, text in sections_of(page).items():
+        for line in [line for line in text.splitlines() if line.startswith("| ")][1:]:
+            name, _, ours, *_ = (cell.strip().replace("¦", "\\|") for cell in line[2:].replace("\\|", "¦").split(" | "))
+            found[study, name] = ours
+    return found
 
 
 def section(one: Done) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 import papers_table
 import pytest
 import yaml
-from papers_table import LONG, PAGE, STUDIES, Done, row_of, run, write
+from papers_table import LONG, PAGE, STUDIES, Done, row_of, run, sections_of, write
 
 PATHS = sorted(STUDIES.glob("*.yaml"))
 
 
 def sections(page: str) -> dict[str, str]:
-    return {name: rest for name, _, rest in (part.partition("\n") for part in page.split("\n## ")[1:])}
+    return {name: text for name, text in sections_of(page).items() if name[0].isdigit()}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
