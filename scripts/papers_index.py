@@ -62,5 +62,4 @@ def _studies(entry: Mapping[str, Any]) -> str:
 
 
 def _test(name: str) -> str:
-    path, _, test = name.partition("::")
-    return f"`{test}` in `{path}`"
+    return f"`{name.partition('::')[0]}`"
