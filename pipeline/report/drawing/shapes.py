@@ -88,6 +88,9 @@ def ticks(low: float, high: float, *, most: int = 7) -> Sequence[tuple[float, st
     """
     if not high > low:
         return [(low, f"{low:g}")]
+    if max(abs(low), abs(high)) >= 1e15:  # beyond it, numbers in full are wider than a figure; near 1e308 differences overflow
+        unit = 10.0 ** (math.floor(math.log10(max(abs(low), abs(high)))) - 3)
+        return [(number * unit, f"{number * unit:g}") for number, _ in ticks(low / unit, high / unit, most=most)]
     power = math.floor(math.log10((high - low) / most))
     step = next(s * 10.0**p for p in (power, power + 1) for s in (1, 2, 5) if (high - low) / (s * 10.0**p) <= most)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))

@@ -20,6 +20,7 @@ from pipeline.report.build import build_report
 from pipeline.report.drawing.charts.draw import draw_chart
 from pipeline.report.drawing.charts.markers import path_of, thin_out
 from pipeline.report.drawing.figures import draw_all
+from pipeline.report.drawing.standings.forest import Entry, draw_forest
 from pipeline.report.drawing.svg import inline_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -230,3 +231,26 @@ def test_a_report_of_fourteen_test_sets_shows_fourteen() -> None:
         shown = {name for name in names if any(word.partition(" ")[0] == name for word in words)}
         # The first is the base, which the axis of those figures names.
         assert shown >= {*names[kind.startswith(("calibration", "gains")) :]}, kind
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("x", [[-1.7e308, 1.7e308], [1e308, 1.7e308], [1.7e308], [1e-308, 1.7e308]])
+def test_values_near_the_largest_float_have_a_place(x: list[float], log: bool) -> None:
+    chart = Chart(x=Axis(log=log), y=Axis(high=1.06 * 1.79e308))  # an end that overflows
+    chart.points(x, x, "o", colour=BLUE)
+    chart.line(x, x, colour=ORANGE)
+    drawn = draw_chart(chart, title="Title", alt="Alt")
+    assert not re.search(r"\b(inf|nan)\b", drawn)
+    shown = [value for value in x if value >= 1e-300 or not log]
+    assert len(centres(ElementTree.fromstring(drawn), BLUE)) == len(shown)
+    assert max(map(len, texts(ElementTree.fromstring(drawn)))) < 12
+
+
+@pytest.mark.filterwarnings("error")
+def test_scores_near_the_largest_float_have_a_place_in_the_forest() -> None:
+    entries = [Entry(name=f"s{k}", number="–", score=score, ends=(score, score)) for k, score in enumerate([-1.7e308, 1.7e308])]
+    drawn = draw_forest(entries, metric="mean", systems=2, title="Title", alt="Alt")
+    assert not re.search(r"\b(inf|nan)\b", drawn)
+    low, high = sorted(set(re.findall(r'<circle cx="([\d.]+)"', drawn)), key=float)
+    assert 0 < float(low) < float(high) < 720

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import name_metric, shorten
+from pipeline.report.drawing.charts.scales import Scale, widen
 from pipeline.report.drawing.shapes import bar, dot, line, picture, rule, ticks, width_of, words
 
 __all__ = ["Entry", "draw_forest"]
@@ -58,19 +59,18 @@ def draw_forest(entries: Sequence[Entry], *, metric: str, systems: int, title: s
     right = WIDTH - 14 - (RANKS + 30 if ranked else 0)
     numbers = [number for entry in entries for number in (entry.score, *(entry.ends or ()), *(entry.core or ()))]
     low, high = float(min(numbers)), float(max(numbers))
-    margin = 0.04 * (high - low) or 0.5 * abs(high) or 0.5
-    low, high = low - margin, high + margin
+    scale = Scale(*widen(low, high, 0.04, 0.5), left, right)
     end = TOP + step * len(entries)
 
     def across(score: float) -> float:
-        return left + (right - left) * (score - low) / (high - low)
+        return float(scale.at(score))
 
     def along(rank: float) -> float:
         return WIDTH - 14 - RANKS + RANKS * (rank - 0.5) / systems
 
     def parts() -> Iterator[str]:
         yield words(left - 18, 12, name_metric(metric), anchor="end", quiet=True)
-        axes: list[tuple[Callable[[float], float], Sequence[tuple[float, str]]]] = [(across, ticks(low, high))]
+        axes: list[tuple[Callable[[float], float], Sequence[tuple[float, str]]]] = [(across, ticks(scale.low, scale.high))]
         if ranked:
             yield words(WIDTH - 14 - RANKS / 2, 12, "rank", anchor="middle", quiet=True)
             whole = ticks(1, systems, most=6) if systems > 6 else [(rank, str(rank)) for rank in range(1, systems + 1)]
