@@ -41,7 +41,7 @@ ALLOWED = {
     "study": {"errors", "amounts", "inputs", "options", "store", "resampling", "procedures", "presets", "analyses"},
     "items": {"plugins", "options", "errors", "inputs", "interfaces", "study", "store"},
     "trainers": {"compiled", "foreign_code", "own_code", "plugins", "options", "errors", "interfaces", "resampling"},
-    "cubes": {"errors", "store"},
+    "cubes": {"errors", "options", "store"},
     "report": {"errors", "options", "interfaces", "study", "analyses", "inference", "procedures", "presets", "store"},
     "planning": {"errors", "interfaces", "inference", "analyses", "report"},
     "plan": {"errors", "study", "store", "resampling", "procedures"},

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xarray.core.indexing import IndexSelResult
 
 from pipeline.cubes.reading import open_cubes
+from pipeline.options import nearest
 
 __all__ = ["PairIndex", "node_name", "open_tree", "plant_cubes"]
 
@@ -96,15 +97,17 @@ class PairIndex(xr.Index):
         Raises
         ------
         KeyError
-            Where there is no such pair; it says so if there is one in the other order, whose gain has the other sign.
+            Where there is no such pair, or no system of a name. It says so if there is a pair in the other order, whose gain has
+            the other sign, and which name is the nearest.
         TypeError
             For a range, and for an array with dimensions of its own: xarray would take those of both systems point by point.
         """
         labels = {name: _plain(label) for name, label in labels.items()}
         places = np.flatnonzero(self._hits(*map(labels.get, self.names)))
         one = len(labels) == 2 and all(isinstance(label, str) for label in labels.values())
-        if not len(places):
-            raise KeyError(self._lacking(labels, one=one))
+        unknown = self._unknown(labels)
+        if unknown or not len(places):
+            raise KeyError(self._lacking(labels, unknown, one=one))
         return IndexSelResult({self.dim: int(places[0]) if one else places})
 
     def isel(self, indexers: Mapping[Any, int | slice | NDArray[Any] | xr.Variable]) -> Self | None:
@@ -137,14 +140,20 @@ class PairIndex(xr.Index):
                 hits &= np.fromiter((name in wanted for name in names), bool, len(names))
         return hits
 
-    def _lacking(self, labels: Mapping[Any, Any], *, one: bool) -> str:
+    def _unknown(self, labels: Mapping[Any, Any]) -> list[str]:
+        """Return the names that no system has, each with the nearest that one has."""
+        systems = dict.fromkeys([*self.first.tolist(), *self.second.tolist()])
+        asked = [name for label in labels.values() for name in ([label] if isinstance(label, str) else np.ravel(label).tolist())]
+        lacking = [name for name in dict.fromkeys(asked) if name not in systems]
+        close = [nearest(name, systems) if isinstance(name, str) else None for name in lacking]
+        return [f"{name!r}{f' (did you mean {one!r}?)' if one else ''}" for name, one in zip(lacking, close, strict=True)]
+
+    def _lacking(self, labels: Mapping[Any, Any], unknown: list[str], *, one: bool) -> str:
         told = " and ".join(f"{name}={label!r}" for name, label in labels.items())
         if one:
             first, second = map(labels.get, self.names)
             if self._hits(second, first).any():
                 return f"no pair has {told}; the pair is {second!r} over {first!r}, whose gain has the other sign: swap the names"
-        systems = {*self.first.tolist(), *self.second.tolist()}
-        unknown = [repr(name) for name in labels.values() if isinstance(name, str) and name not in systems]
         return f"no pair has {told}" + (f": no system is named {' or '.join(unknown)}" if unknown else "")
 
 

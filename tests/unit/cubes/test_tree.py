@@ -114,6 +114,11 @@ def test_what_is_not_there_is_named(cube: xr.DataTree) -> None:
         cube["se"].sel(first="x", second="nobody")
     with pytest.raises(KeyError, match="no pair has second='x'"):
         cube["se"].sel(second="x")
+    for asked in (["x", "nobody"], np.array(["nobody", "*"], dtype=object)):  # not left out in silence
+        with pytest.raises(KeyError, match="no system is named 'nobody'"):
+            cube["se"].sel(first=asked)
+    with pytest.raises(KeyError, match=r"no system is named 'pairs' \(did you mean 'pair'\?\)"):
+        cube["se"].sel(second=["*", "pairs"])
     with pytest.raises(TypeError, match="not by a range"):
         cube["se"].sel(first=slice("x", "y/z"))
 
