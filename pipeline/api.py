@@ -133,8 +133,9 @@ def compare_study(
         As all that follows: see `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
-    from pipeline.survey.compare_arguments import as_paths, files_of, name_outputs, name_systems, refuse_replicates
+    from pipeline.survey.compare_arguments import as_paths, files_of, name_outputs, name_systems, refuse_settings
 
+    refuse_settings(preset, procedures, replicates)
     base, outputs = Path.cwd(), name_systems(outputs)
     files = files_of(outputs, base=base)
     paths = list(files.values())
@@ -163,7 +164,6 @@ def compare_study(
         test_set["items"] = {"include": kept}
     if documents is not None:
         test_set["documents"] = str(documents)
-    refuse_replicates(replicates)
     resampling: dict[str, Any] = {"alpha": alpha, "across_families": across_families}
     if preset is None:
         resampling["replicates"] = 100_000

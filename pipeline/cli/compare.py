@@ -154,10 +154,18 @@ def compare(
     from pipeline.engine.watching.progress import show_progress
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
-    from pipeline.survey.compare_arguments import files_of, parse_columns, parse_filters, parse_named, speaking_of_compare
+    from pipeline.survey.compare_arguments import (
+        files_of,
+        parse_columns,
+        parse_filters,
+        parse_named,
+        refuse_settings,
+        speaking_of_compare,
+    )
     from pipeline.survey.folders import expand_folders
 
     with speaking_of_compare():
+        refuse_settings(preset, procedures, replicates)
         form = parse_flow(format_, "--format")
         named, kept = parse_columns(columns), parse_filters(filters)
         files = expand_folders(outputs, references, base=Path.cwd())

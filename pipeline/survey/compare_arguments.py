@@ -13,6 +13,7 @@ from pipeline.errors import DataError, PipelineError, Problem, UsageError
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
+from pipeline.plugins import refuse_unknown
 from pipeline.study.resampling import MOST_REPLICATES
 from pipeline.study.yaml_values import parse_flow
 
@@ -25,7 +26,7 @@ __all__ = [
     "parse_columns",
     "parse_filters",
     "parse_named",
-    "refuse_replicates",
+    "refuse_settings",
     "speaking_of_compare",
 ]
 
@@ -159,12 +160,23 @@ def parse_filters(arguments: Sequence[str]) -> dict[str, list[str]]:
     return kept
 
 
-def refuse_replicates(asked: int | None) -> None:
-    """Raise P125 where more replicates are asked for than a run can draw."""
-    if asked is not None and asked > MOST_REPLICATES:
+def refuse_settings(preset: str | None, procedures: OneOrMore, replicates: int | None) -> None:
+    """Refuse what needs no file to be seen to be wrong, before any is read.
+
+    Raises
+    ------
+    PluginError
+        P301 for a preset or procedure that is not installed.
+    UsageError
+        P125 where more replicates are asked for than a run can draw.
+    """
+    for family, names in (("presets", [] if preset is None else as_paths(preset)), ("procedures", as_paths(procedures))):
+        for name in names:
+            refuse_unknown(family, name)
+    if replicates is not None and replicates > MOST_REPLICATES:
         raise UsageError.of(
             "P125",
-            f"{asked:,} replicates are asked for, and at most {MOST_REPLICATES:,} can be",
+            f"{replicates:,} replicates are asked for, and at most {MOST_REPLICATES:,} can be",
             where="-b, --replicates",
             help="b = 1,000,000 finds p-values down to 1e-6, within seconds for a handful of systems",
         )

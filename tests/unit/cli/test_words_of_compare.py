@@ -111,6 +111,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.txt", "b.txt", "-r", "ref.txt", "--columns", "system"), "these are no names of columns"),
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu,chrf"), "name each by itself: `-m bleu -m chrf`"),
         (("a.txt", "b.txt", "-r", "reff.txt"), "did you mean ref.txt?"),
+        (("none.txt", "-r", "none.txt", "--preset", "sacrebleu-bz"), "did you mean 'sacrebleu-bs'"),
+        (("none.txt", "-r", "none.txt", "--procedure", "signs"), "did you mean 'sign'"),
         (("none/*.txt",), "no file matches *.txt"),
         (("a.txt", "n=", "-r", "ref.txt"), "NAME=PATH"),
     ],
