@@ -6,7 +6,10 @@ import csv
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from support.studies import run_cli, write_study
@@ -174,6 +177,34 @@ halves = outside.halves:Halves
 """
 
 
+TESTS = Path(__file__).resolve().parents[1]
+
+COMPARE = ("compare", "a.pipes", "b.pipes", "--format", "pipes")
+COMMANDS = [
+    *((catalogue,) for catalogue in ("procedures", "presets", "metrics", "formats", "analyses", "schema")),
+    *(("--help",), ("run", "--help"), ("compare", "--help")),
+    (*COMPARE, "--preset", "nobody-2001", "--json", "-q"),
+    (*COMPARE, "--procedure", "bent"),
+    (*COMPARE, "--procedure", "coinn"),
+    (*COMPARE, "--preset", "nobody-2002"),
+]
+RUN_ALL = """
+import json, sys
+from support.studies import run_cli
+
+ended = [run_cli(*words) for words in json.load(sys.stdin)]
+print(json.dumps([[each.returncode, each.stdout, each.stderr] for each in ended]))
+"""
+
+
+class Ended(NamedTuple):
+    """What a command came to."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of whoever has installed the package: its modules and entry points, as an installer leaves them."""
@@ -194,6 +225,19 @@ def write_outputs(folder: Path) -> None:
     for name, score in scores.items():
         lines = "".join(f"item{i}|{score(i)}\n" for i in range(40))
         (folder / f"{name}.pipes").write_text(lines, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def told(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Ended]:
+    """What commands come to where the package is installed: all in one process, as most of a process is imports."""
+    folder = tmp_path_factory.mktemp("outputs")
+    write_outputs(folder)
+    path = os.pathsep.join([str(TESTS), installed["PYTHONPATH"]])
+    command = [sys.executable, "-c", RUN_ALL]
+    asked, environment = json.dumps(COMMANDS), {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=folder, env=environment, input=asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {words: Ended(*ended) for words, ended in zip(COMMANDS, json.loads(done.stdout), strict=True)}
 
 
 @pytest.fixture(scope="module")
@@ -279,9 +323,8 @@ def test_its_table_and_figure_stand_where_the_analysis_says(report: Path) -> Non
         ("analyses", "gaps", "How far apart are neighbours in rank?"),
     ],
 )
-def test_the_lists_have_it(installed: dict[str, str], catalogue: str, name: str, words: str) -> None:
-    listed = run_cli(catalogue, environment=installed)
-    lines = {line.split()[0]: line for line in listed.stdout.splitlines()}
+def test_the_lists_have_it(told: dict[tuple[str, ...], Ended], catalogue: str, name: str, words: str) -> None:
+    lines = {line.split()[0]: line for line in told[catalogue,].stdout.splitlines()}
     assert words in lines[name]
     if catalogue in ("procedures", "presets"):  # with what is wrong with others, behind all that can be had
         what = {"procedures": "coin", "presets": "nobody-2001"}[catalogue]
@@ -299,14 +342,13 @@ def test_the_lists_have_it(installed: dict[str, str], catalogue: str, name: str,
         (("compare",), ("coin", "nobody-2001", "halves", "pipes")),
     ],
 )
-def test_help_names_it(installed: dict[str, str], command: tuple[str, ...], names: tuple[str, ...]) -> None:
-    help_ = run_cli(*command, "--help", environment=installed).stdout
-    shown = re.split(r",?\s+", help_.split("\nInstalled (")[1])
+def test_help_names_it(told: dict[tuple[str, ...], Ended], command: tuple[str, ...], names: tuple[str, ...]) -> None:
+    shown = re.split(r",?\s+", told[*command, "--help"].stdout.split("\nInstalled (")[1])
     assert [name for name in names if name not in shown] == []
 
 
-def test_editors_are_proposed_its_names(installed: dict[str, str]) -> None:
-    schema = json.loads(run_cli("schema", environment=installed).stdout)
+def test_editors_are_proposed_its_names(told: dict[tuple[str, ...], Ended]) -> None:
+    schema = json.loads(told["schema",].stdout)
     proposed = {
         "analyses": schema["properties"]["analyses"]["items"]["anyOf"][0],
         "presets": schema["properties"]["preset"]["anyOf"][0],
@@ -318,11 +360,9 @@ def test_editors_are_proposed_its_names(installed: dict[str, str]) -> None:
     assert {family: name in proposed[family]["enum"] for family, name in named.items()} == dict.fromkeys(named, True)
 
 
-def test_a_comparison_takes_them_without_a_study(installed: dict[str, str], tmp_path: Path) -> None:
-    write_outputs(tmp_path)
-    asked = ("--format", "pipes", "--preset", "nobody-2001", "--json", "-q")
-    done = run_cli("compare", "a.pipes", "b.pipes", *asked, cwd=tmp_path, environment=installed)
-    assert done.returncode == 0, done.stderr
+def test_a_comparison_takes_them_without_a_study(told: dict[tuple[str, ...], Ended]) -> None:
+    done = told[*COMPARE, "--preset", "nobody-2001", "--json", "-q"]
+    assert done.code == 0, done.stderr
     document = json.loads(done.stdout)
     assert [(row["metric"], row["procedure"]) for row in document["pairs"]] == [
         ("halves", "paired-bootstrap"),
@@ -330,11 +370,9 @@ def test_a_comparison_takes_them_without_a_study(installed: dict[str, str], tmp_
     ]
 
 
-def test_what_its_code_returns_is_checked(installed: dict[str, str], tmp_path: Path) -> None:
-    write_outputs(tmp_path)
-    asked = ("--format", "pipes", "--procedure", "bent")
-    done = run_cli("compare", "a.pipes", "b.pipes", *asked, cwd=tmp_path, environment=installed)
-    assert done.returncode != 0
+def test_what_its_code_returns_is_checked(told: dict[tuple[str, ...], Ended]) -> None:
+    done = told[*COMPARE, "--procedure", "bent"]
+    assert done.code != 0
     assert "outside.coin:bend" in done.stderr + done.stdout
 
 
@@ -342,9 +380,8 @@ def test_what_its_code_returns_is_checked(installed: dict[str, str], tmp_path: P
     ("option", "name", "meant"), [("--procedure", "coinn", "coin"), ("--preset", "nobody-2002", "nobody-2001")]
 )
 def test_a_misspelt_name_gets_the_one_that_was_meant(
-    installed: dict[str, str], tmp_path: Path, option: str, name: str, meant: str
+    told: dict[tuple[str, ...], Ended], option: str, name: str, meant: str
 ) -> None:
-    write_outputs(tmp_path)
-    done = run_cli("compare", "a.pipes", "b.pipes", "--format", "pipes", option, name, cwd=tmp_path, environment=installed)
-    assert done.returncode == 2
+    done = told[*COMPARE, option, name]
+    assert done.code == 2
     assert f"did you mean '{meant}'" in done.stderr
