@@ -295,7 +295,9 @@ def test_the_reference_systems_ask_for_a_range_of_versions_that_has_this_one() -
 def test_resampling_loads_neither_dask_nor_xarray_nor_zarr() -> None:
     code = (
         "import sys, pipeline.resampling.resample, pipeline.inference.p_values;"
-        "print([m for m in ('dask', 'distributed', 'xarray', 'zarr', 'pandas', 'scipy.stats') if m in sys.modules])"
+        "import pipeline.inference.multiple_comparisons.multiplicity;"
+        "heavy = ('dask', 'distributed', 'xarray', 'zarr', 'pandas', 'matplotlib', 'sklearn', 'scipy.stats');"
+        "print([m for m in heavy if m in sys.modules])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -67,6 +68,17 @@ def test_the_values_of_a_run_are_those_of_its_own_units():
             without = np.array([ratio(np.delete(run, unit, axis=0).sum(axis=0)) for unit in range(UNITS)])
             score = ratio(run.sum(axis=0))
             np.testing.assert_allclose(own, score + (UNITS - 1) * (without.mean() - without), rtol=1e-9)
+
+
+def test_runs_are_held_once_more_and_not_twice():
+    runs = np.arange(4 * 20_000 * 2).reshape(4, 20_000, 2)
+    replicas = Replicas((runs[:2], runs[2:]), ratio, "ratio", True, np.array([[0, 1]]))
+    tracemalloc.start()
+    try:
+        assert len(replicas.distinct.runs) == 4
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * runs.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_each_run_is_scored_once():
