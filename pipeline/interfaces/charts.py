@@ -187,6 +187,25 @@ class Chart:
         """Add what lies between two curves."""
         self.marks.append(Area(x, low, high, colour, opacity, label))
 
+    def histogram(
+        self, edges: Sequence[float], heights: Sequence[float], *, colour: str, opacity: float | None = None, width: float = 1.3
+    ) -> None:
+        """Add the outline of a histogram, and below it its area where that has an opacity; edges are one more than heights.
+
+        Examples
+        --------
+        >>> chart = Chart()
+        >>> chart.histogram([0, 1, 3], [4, 2], colour="#0072b2")
+        >>> chart.marks[0].x, chart.marks[0].y
+        ([0, 0, 1, 1, 3, 3], [0.0, 4, 4, 2, 2, 0.0])
+        """
+        _check_lengths(edges[1:], heights)
+        x = [edge for edge in edges for _ in range(2)]
+        y = [0.0, *(height for height in heights for _ in range(2)), 0.0]
+        if opacity is not None:
+            self.area(x, [0.0] * len(x), y, colour=colour, opacity=opacity)
+        self.line(x, y, colour=colour, width=width)
+
     def rule(
         self, *, x: float | None = None, y: float | None = None, colour: str = INK, width: float = 1.2, dashes: str = "5 4"
     ) -> None:

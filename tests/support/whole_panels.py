@@ -82,7 +82,7 @@ def score_histograms(rows: Rows, panel: Panel) -> Whole:
     edges = np.histogram_bin_edges(values, int(np.clip(math.ceil(math.sqrt(len(values))), 5, 30)))
     found = Whole()
     for own in scores:
-        found.corners += 2 * _outline(edges.tolist(), np.histogram(own, edges)[0].tolist())
+        found.corners += _filled(edges.tolist(), np.histogram(own, edges)[0].tolist())
         found.corners += [(float(own.mean()), End(0)), (float(own.mean()), End(1))]
     return found
 
@@ -94,8 +94,14 @@ def gain_histograms(rows: Rows, _: Panel) -> Whole:
     for place in {0, len(numbers) // 2, len(numbers) - 1}:
         own = [row for row in rows if row["runs_each"] == str(numbers[place])]
         edges = [*(float(row["low"]) for row in own), float(own[-1]["high"])]
-        found.corners += _outline(edges, [float(row["share"]) for row in own])
+        found.corners += (_outline if place else _filled)(edges, [float(row["share"]) for row in own])
     return found
+
+
+def _filled(edges: Sequence[float], heights: Sequence[float]) -> list[Where]:
+    """Return the corners of an outline, and of the area below it, which ends at 0 under each of them."""
+    below: list[Where] = [(edge, 0.0) for edge in edges for _ in range(2)]
+    return 2 * _outline(edges, heights) + below
 
 
 def _outline(edges: Sequence[float], heights: Sequence[float]) -> list[Where]:

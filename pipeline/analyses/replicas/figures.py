@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,19 +11,19 @@ import numpy as np
 
 from pipeline.analyses.presentation import decimals_of, select
 from pipeline.interfaces import Figure
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart, Panels
+from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import format_number, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MatplotlibFigure
 
-__all__ = ["list_figures", "list_histograms"]
+__all__ = ["describe_panels", "list_figures", "list_histograms", "next_panel"]
 
 MOST_PAIRS = 6
 _COLUMNS = 2
 _LONGEST = 20
+_GAP = 0.08  # between names, as a share of the highest bar
 FEWEST = 9
 """Gains: of fewer a histogram says less than their list."""
 
@@ -67,20 +67,30 @@ def _describe(rows: Sequence[Mapping[str, Any]], pairs: Sequence[tuple[str, str]
     caption += "The dashed line is no gain: what lies left of it would have been called the other way."
     if all_pairs > len(pairs):
         caption += f" Shown: the {len(pairs)} nearest of {all_pairs:,} pairs."
-    deep = -(-len(pairs) // min(_COLUMNS, len(pairs)))
     draw = partial(_draw, [(pair, _chosen(rows, pair)) for pair in pairs], metric)
-    return Figure("run-gains", title, alt, caption, draw, "replicas_histograms", size=(7.2, 0.3 + 2.1 * deep), panels=True)
+    return describe_panels("run-gains", title, alt, caption, draw, "replicas_histograms", len(pairs))
 
 
-def _draw(pairs: Sequence[tuple[tuple[str, str], Sequence[Mapping[str, Any]]]], metric: str, figure: MatplotlibFigure) -> None:
-    wide = min(_COLUMNS, len(pairs))
-    panels = figure.subplots(-(-len(pairs) // wide), wide, squeeze=False).ravel().tolist()
-    for panel in panels[len(pairs) :]:
-        panel.remove()
-    for number, (panel, (pair, rows)) in enumerate(zip(panels, pairs, strict=False)):
-        _draw_pair(panel, rows)
-        tidy_axes(panel, x=f"gain in {name_metric(metric)}", y="share" if number % wide == 0 else "")
-        panel.set_title(" - ".join(shorten(name, _LONGEST) for name in pair), fontsize=8.5, loc="left")
+def describe_panels(
+    name: str, title: str, alt: str, caption: str, draw: Callable[[Panels], None], table: str, panels: int
+) -> Figure:
+    """Return a figure of so many pairs of models, two in a row."""
+    deep = -(-panels // min(_COLUMNS, panels))
+    return Figure(name, title, alt, caption, draw, table, size=(7.2, 0.3 + 2.1 * deep), panels=True, plain=True)
+
+
+def next_panel(panels: Panels, pair: tuple[str, str], *, of: int, x: str, y: str) -> Chart:
+    """Return the next of ``of`` charts, under the names of its pair; the first of a row says what is upwards."""
+    panels.columns = min(_COLUMNS, of)
+    place = len(panels.charts)
+    chart = panels.add(" - ".join(shorten(name, _LONGEST) for name in pair))
+    chart.x.label, chart.y.label = x, y if place % panels.columns == 0 else ""
+    return chart
+
+
+def _draw(pairs: Sequence[tuple[tuple[str, str], Sequence[Mapping[str, Any]]]], metric: str, panels: Panels) -> None:
+    for pair, rows in pairs:
+        _draw_pair(next_panel(panels, pair, of=len(pairs), x=f"gain in {name_metric(metric)}", y="share"), rows)
 
 
 def _chosen(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> list[Mapping[str, Any]]:
@@ -89,26 +99,23 @@ def _chosen(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> list[Ma
     return [own[place] for place in sorted({0, len(own) // 2, len(own) - 1})]
 
 
-def _draw_pair(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
-    axes.axvline(0, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+def _draw_pair(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> None:
+    tops = []
     for number, row in enumerate(rows):
         edges, shares = np.array(row["edges"]), np.array(row["counts"]) / row["gains"]
         if len(shares) + 1 != len(edges) or edges[0] == edges[-1]:
             continue  # all gains are one
         colour = PALETTE[number]
-        axes.stairs(shares, edges, color=colour, fill=number == 0, alpha=0.3 if number == 0 else 1, linewidth=1.3)
+        chart.histogram(edges.tolist(), shares.tolist(), colour=colour, opacity=None if number else 0.3)
         top = int(np.argmax(shares))
-        axes.annotate(
-            _runs(row),
-            (edges[top + 1], shares[top]),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color=colour,
-            annotation_clip=False,
-        )
-    axes.margins(y=0.14)
+        tops.append((float(shares[top]), float(edges[top + 1]), _runs(row), colour))
+    highest = max((height for height, *_ in tops), default=1.0)
+    chart.y.low, chart.y.high = 0.0, 1.14 * highest
+    chart.line([0.0, 0.0], [0.0, chart.y.high], colour=INK, width=1.2, dashes="5 4")
+    place = np.inf
+    for height, x, name, colour in sorted(tops, reverse=True):  # each at the right of its top, clear of the one above
+        place = min(height, place - _GAP * highest)
+        chart.words(x, place, name, colour=colour, right=4)
 
 
 def _runs(row: Mapping[str, Any]) -> str:

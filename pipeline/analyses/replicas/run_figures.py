@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pipeline.analyses.presentation import decimals_of, select
-from pipeline.analyses.replicas.figures import FEWEST, MOST_PAIRS
+from pipeline.analyses.replicas.figures import FEWEST, MOST_PAIRS, describe_panels, next_panel
 from pipeline.interfaces import Figure
-from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
+from pipeline.interfaces.charts import Chart, Panels
+from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import format_number, format_p, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as MatplotlibFigure
 
 __all__ = ["list_p_figures", "list_score_figures"]
 
-_COLUMNS = 2
 _LONGEST = 20
 _BINS = (5, 30)
 _LEAST = 1e-4  # a p below is drawn there
@@ -47,11 +45,10 @@ def list_score_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr
         alt = "Histograms of the scores of runs. " + " ".join(told[name] for name in dict.fromkeys(sum(shown, ())))
         caption = "The scores of single runs of two models; lines: their means. Where the two overlap, which model looks better "
         caption += f"depends on which runs one has.{_tell_left(len(shown), len(pairs))}"
-        draw = partial(
-            _draw_panels, shown, lambda axes, pair, own=scores: _draw_scores(axes, pair, own), name_metric(metric), "runs"
-        )
-        yield _figure(
-            "run-scores", f"Scores of runs on {test_set}, {name_metric(metric)}", alt, caption, draw, "replicas_scores", len(shown)
+        axis = name_metric(metric)
+        draw = partial(_draw_panels, shown, lambda chart, pair, own=scores: _draw_scores(chart, pair, own), axis, "runs")
+        yield describe_panels(
+            "run-scores", f"Scores of runs on {test_set}, {axis}", alt, caption, draw, "replicas_scores", len(shown)
         )
 
 
@@ -82,83 +79,59 @@ def list_p_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         if any(row["p_low"] < _LEAST for pair in shown for row in several[pair]):
             caption += f" p below {_LEAST:g} stands at {_LEAST:g}."
         caption += _tell_left(len(shown), len(pairs))
-        draw = partial(_draw_panels, shown, lambda axes, pair, own=several: _draw_p(axes, own[pair]), "runs of each", "p (log)")
-        yield _figure(
+        draw = partial(_draw_panels, shown, lambda chart, pair, own=several: _draw_p(chart, own[pair]), "runs of each", "p (log)")
+        yield describe_panels(
             "run-p", f"p by number of runs on {test_set}, {name_metric(metric)}", alt, caption, draw, "replicas_subsets", len(shown)
         )
-
-
-def _figure(name: str, title: str, alt: str, caption: str, draw: Any, table: str, panels: int) -> Figure:
-    deep = -(-panels // min(_COLUMNS, panels))
-    return Figure(name, title, alt, caption, draw, table, size=(7.2, 0.3 + 2.1 * deep), panels=True)
 
 
 def _tell_left(shown: int, pairs: int) -> str:
     return f" Shown: the {shown} nearest of {pairs:,} pairs." if pairs > shown else ""
 
 
-def _draw_panels(pairs: Sequence[tuple[str, str]], draw: Any, x: str, y: str, figure: MatplotlibFigure) -> None:
-    wide = min(_COLUMNS, len(pairs))
-    panels = figure.subplots(-(-len(pairs) // wide), wide, squeeze=False).ravel().tolist()
-    for panel in panels[len(pairs) :]:
-        panel.remove()
-    for number, (panel, pair) in enumerate(zip(panels, pairs, strict=False)):
-        draw(panel, pair)
-        tidy_axes(panel, x=x, y=y if number % wide == 0 else "")
-        panel.set_title(" - ".join(shorten(name, _LONGEST) for name in pair), fontsize=8.5, loc="left")
+def _draw_panels(pairs: Sequence[tuple[str, str]], draw: Any, x: str, y: str, panels: Panels) -> None:
+    for pair in pairs:
+        draw(next_panel(panels, pair, of=len(pairs), x=x, y=y), pair)
 
 
-def _draw_scores(axes: Axes, pair: tuple[str, str], scores: Mapping[str, Sequence[float]]) -> None:
+def _draw_scores(chart: Chart, pair: tuple[str, str], scores: Mapping[str, Sequence[float]]) -> None:
     """Draw both histograms on the same bins; the names stand outside of the two means."""
     both = [np.array(scores[name]) for name in pair]
     values = np.concatenate(both)
     bins = int(np.clip(ceil(sqrt(len(values))), *_BINS))
     edges = np.histogram_bin_edges(values, bins)
+    counts = [np.histogram(own, edges)[0] for own in both]
+    chart.y.low, chart.y.high = 0.0, 1.22 * float(max(count.max() for count in counts))
     left = int(np.argmin([own.mean() for own in both]))
     for number, (name, own) in enumerate(zip(pair, both, strict=True)):
-        colour = PALETTE[number]
-        axes.stairs(np.histogram(own, edges)[0], edges, color=colour, fill=True, alpha=0.35)
-        axes.stairs(np.histogram(own, edges)[0], edges, color=colour, linewidth=1.2)
-        axes.axvline(float(own.mean()), color=colour, linewidth=1, linestyle=(0, (4, 3)))
-        axes.annotate(
-            shorten(name, _LONGEST),
-            (float(own.mean()), 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(-3 if number == left else 3, -3),
-            textcoords="offset points",
-            ha="right" if number == left else "left",
-            va="top",
-            fontsize=7.5,
-            color=colour,
-            annotation_clip=False,
-        )
-    axes.margins(y=0.22)
+        colour, mean, is_left = PALETTE[number], float(own.mean()), number == left
+        chart.histogram(edges.tolist(), counts[number].tolist(), colour=colour, opacity=0.35)
+        chart.line([mean, mean], [0.0, chart.y.high], colour=colour, width=1.2, dashes="5 4")
+        anchor: Literal["start", "end"] = "end" if is_left else "start"
+        shown = shorten(name, _LONGEST)
+        chart.words(mean, chart.y.high, shown, colour=colour, anchor=anchor, right=-4 if is_left else 4, up=-8)
 
 
-def _draw_p(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
+def _draw_p(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> None:
     numbers = sorted({row["runs_each"] for row in rows})
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.axhline(rows[0]["alpha"], color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
+    least = 10.0 ** float(np.floor(np.log10(max(min(row["p_low"] for row in rows), _LEAST) + 1e-12)))
+    chart.x.log = chart.y.log = True
+    chart.x.low, chart.x.high = numbers[0] * 0.9, numbers[-1] * 2.4  # room for the names of nulls
+    chart.y.low, chart.y.high = least * 0.8, 1.3
+    chart.x.ticks = [(number, str(number)) for number in numbers]
+    ticks = [tick for tick in (1, 0.1, 0.01, 0.001, 0.0001) if tick >= least * 0.99]
+    chart.y.ticks = [(tick, f"{tick:g}".removeprefix("0")) for tick in ticks]
     ends = []
     for number, null in enumerate(dict.fromkeys(row["null"] for row in rows)):
         own = sorted(select(rows, null=null), key=lambda row: row["runs_each"])
-        colour = PALETTE[number % len(PALETTE)]
-        x = [row["runs_each"] for row in own]
-        low, middle, high = (np.maximum([row[key] for row in own], _LEAST) for key in ("p_low", "p_median", "p_high"))
-        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(x, middle, "os^Dv"[number % 5] + "-", color=colour, markersize=3.5, linewidth=1.2, clip_on=False)
+        colour, x = PALETTE[number % len(PALETTE)], [row["runs_each"] for row in own]
+        low, middle, high = (np.maximum([row[key] for row in own], _LEAST).tolist() for key in ("p_low", "p_median", "p_high"))
+        chart.area(x, low, high, colour=colour, opacity=0.2)
+        chart.line(x, middle, colour=colour, width=1.3)
+        chart.points(x, middle, "os^Dv"[number % 5], colour=colour, size=5)
         ends.append((float(np.log10(middle[-1])), x[-1], null, colour))
-    least = 10.0 ** np.floor(np.log10(max(min(row["p_low"] for row in rows), _LEAST) + 1e-12))
-    axes.set_ylim(least * 0.8, 1.3)
-    axes.set_xlim(numbers[0] * 0.9, numbers[-1] * 2.4)  # room for the names of nulls
-    axes.set_xticks(numbers, [str(number) for number in numbers])
-    axes.set_xticks([], minor=True)
-    ticks = [tick for tick in (1, 0.1, 0.01, 0.001, 0.0001) if tick >= least * 0.99]
-    axes.set_yticks(ticks, [f"{tick:g}".removeprefix("0") for tick in ticks])
-    axes.set_yticks([], minor=True)
-    gap, place = 0.09 * np.log10(1.3 / (least * 0.8)), np.inf  # between names, in decades
+    chart.rule(y=rows[0]["alpha"])
+    gap, place = 0.09 * float(np.log10(chart.y.high / chart.y.low)), np.inf  # between names, in decades
     for height, x_end, null, colour in sorted(ends, reverse=True):
         place = min(height, place - gap)
-        words: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": 7.5, "color": colour}
-        axes.annotate(null, (x_end, 10**place), annotation_clip=False, **words)
+        chart.words(x_end, 10**place, null, colour=colour, right=7)

@@ -200,10 +200,10 @@ def pair_row(first: str, second: str, delta: float) -> dict[str, Any]:
     return {"kind": "pair", "test_set": "news", "metric": "bleu", "model_a": first, "model_b": second, "delta": delta}
 
 
-def bars(svg: str) -> list[NDArray[np.float64]]:
-    """Return the outlines of histograms, in points of the picture: they are not filled and have the colour of a model."""
-    paths = re.findall(r'<path d="([^"]+)"[^>]*style="fill: none; stroke: #(?:0072b2|d55e00); stroke-width: 1.2', svg)
-    return [np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", path), float) for path in paths]
+def corners(svg: str, shape: str, look: str) -> list[NDArray[np.float64]]:
+    """Return the corners of lines or areas of a picture, in pixels, whose look begins so."""
+    found = re.findall(rf'<{shape} points="([^"]+)"[^>]*{look}', svg)
+    return [np.array([corner.split(",") for corner in one.split()], float) for one in found]
 
 
 def test_histograms_of_both_models_hold_every_run_in_common_bins() -> None:
@@ -213,7 +213,7 @@ def test_histograms_of_both_models_hold_every_run_in_common_bins() -> None:
     (drawing,) = draw(list_score_figures(rows, CUBES))
     assert f"big: 40 runs from {big.min():.3f} to {big.max():.3f}, mean {big.mean():.3f}." in drawing.alt
     edges = np.histogram_bin_edges(np.concatenate([big, small]), 9)  # √70 is between eight and nine
-    outlines = bars(drawing.svg)
+    outlines = corners(drawing.svg, "polyline", 'stroke="#(?:0072b2|d55e00)')
     assert len(outlines) == 2
     heights = [np.histogram(own, edges)[0] for own in (big, small)]
     for outline, counts in zip(outlines, heights, strict=True):
@@ -254,16 +254,11 @@ def test_p_by_number_of_runs_is_drawn_with_its_band() -> None:
     assert "per-output, 1 of each: median 0.1000, 95 % from 0.0100 to 1.0000." in drawing.alt.replace("big - small, ", "")
     assert "50" not in drawing.alt
     assert "over 250 draws" in drawing.caption
-    (line,) = re.findall(r'<path d="([^"]+)"[^>]*style="fill: none; stroke: #0072b2', drawing.svg)
-    points = np.array(re.findall(r"[ML] ([\d.]+) ([\d.]+)", line), float)
-    band = re.search(r'<g id="FillBetween[^>]*>\s*<defs>\s*<path[^>]*d="([^"]+)"', drawing.svg)
-    shift = re.search(r'<use xlink:href="[^"]*" x="0" y="([\d.]+)" style="fill: #0072b2', drawing.svg)
-    assert band
-    assert shift
-    corners = np.array(re.findall(r"[ML] (-?[\d.]+) (-?[\d.]+)", band[1]), float) + np.array([0, float(shift[1])])
+    (points,) = corners(drawing.svg, "polyline", 'stroke="#0072b2')
+    (band,) = corners(drawing.svg, "polygon", 'fill="#0072b2')
     decade = points[1, 1] - points[0, 1]  # median: from .1 to .01
     for x, (_, y) in zip(points[:, 0], points, strict=True):
-        at = corners[np.abs(corners[:, 0] - x) < 0.01][:, 1]
+        at = band[np.abs(band[:, 0] - x) < 0.01][:, 1]
         assert sorted({round((level - y) / decade) for level in at}) == [-1, 1]  # one decade to either side
 
 
