@@ -213,7 +213,7 @@ def test_histograms_of_both_models_hold_every_run_in_common_bins() -> None:
     (drawing,) = draw(list_score_figures(rows, CUBES))
     assert f"big: 40 runs from {big.min():.3f} to {big.max():.3f}, mean {big.mean():.3f}." in drawing.alt
     edges = np.histogram_bin_edges(np.concatenate([big, small]), 9)  # √70 is between eight and nine
-    outlines = corners(drawing.svg, "polyline", 'stroke="#(?:0072b2|d55e00)')
+    outlines = corners(drawing.svg, "polyline", 'stroke="#(?:0072b2|d55e00)" stroke-width="1.3"')
     assert len(outlines) == 2
     heights = [np.histogram(own, edges)[0] for own in (big, small)]
     for outline, counts in zip(outlines, heights, strict=True):
