@@ -26,7 +26,7 @@ __all__ = [
     "read_units_of_items",
 ]
 
-EARLIER = "these cubes, of an earlier version, do not know the {what} of items: `pipeline run` makes them anew"
+EARLIER = "these cubes, of an earlier version, do not know the {what} of items: `pipeline run STUDY` makes them anew"
 """Why nothing can be said of a cube; ``what`` it lacks."""
 
 

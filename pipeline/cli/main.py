@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from pipeline.cli.advice import forget_named
 from pipeline.cli.options import cli
 from pipeline.cli.terminal import show_problems
 from pipeline.engine.signals import StopAsked, StopRequest, listen
@@ -27,6 +28,7 @@ def main() -> None:
 
     from pipeline.errors import Interrupted, PipelineError, join_files
 
+    forget_named()
     stop = StopRequest()
     debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
     try:
@@ -45,6 +47,7 @@ def main() -> None:
         from pipeline.cli.misuse import find_misuse
 
         misuse = find_misuse(error)
+        forget_named()  # these messages speak of commands as such
         if misuse is None:
             error.show()
         else:

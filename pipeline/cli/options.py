@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pipeline.cli.advice import remember_named
+
 __all__ = [
     "COUNT",
     "CommandWithNames",
@@ -191,11 +193,12 @@ runs_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     envvar="PIPELINE_RUNS",
     default=Path("runs"),
+    callback=remember_named,
     help="Folder of runs. [PIPELINE_RUNS, else ./runs]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-study_argument = click.argument("study", type=click.Path(path_type=Path))
+study_argument = click.argument("study", type=click.Path(path_type=Path), callback=remember_named)
 run_argument = click.argument("run", required=False, shell_complete=complete_runs)
 override_options: Callable[[F], F] = _combine(
     click.option("-b", "--replicates", type=COUNT, help="Number of replicates, for example 1e6."),

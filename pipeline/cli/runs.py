@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
+from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _describe(facts: dict[str, Any]) -> str:
 
     report = f"report: {facts['report']}" if "report" in facts else ""
     more = [f"  {visible(str(line))}" for line in (facts.get("message"), facts.get("advice"), report) if line]
-    return "\n".join([format_line(facts), *more])
+    return complete_advice("\n".join([format_line(facts), *more]))
 
 
 def _show(text: str, *, over: bool) -> None:
@@ -98,7 +99,7 @@ def cancel(run: str | None, runs: Path) -> None:
     """Stop a run; `pipeline resume` continues it."""
     from pipeline.engine.watching.watch import cancel_run
 
-    click.echo(cancel_run(find(runs, run)), err=True)
+    click.echo(complete_advice(cancel_run(find(runs, run))), err=True)
 
 
 @cli.command()

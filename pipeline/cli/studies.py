@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import coordinate, exit_if_turned, load, print_json, tell_report
+from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import (
     CommandWithNames,
     cli,
@@ -77,7 +78,8 @@ def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
         click.echo(format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised))
     if looked.unchecked:
         named = ", ".join(looked.unchecked)
-        click.echo(visible(f"not checked without running code: {named}; `pipeline check --run-code` runs what checking them needs"))
+        left = f"not checked without running code: {named}; `pipeline check --run-code` runs what checking them needs"
+        click.echo(complete_advice(visible(left)))
 
 
 @cli.command()
@@ -196,7 +198,7 @@ def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
     with show_progress(quiet=quiet) as progress:
         facts = follow_run(directory, pid, progress)
     if facts["message"] and (facts["exit_code"] or not quiet):
-        click.echo(visible(f"{facts['state'].lower()}: {facts['message']}"), err=True)
+        click.echo(complete_advice(visible(f"{facts['state'].lower()}: {facts['message']}")), err=True)
     if facts["exit_code"]:
         sys.exit(facts["exit_code"])
     if not quiet:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from pipeline.cli.advice import complete_advice
+
 if TYPE_CHECKING:
     from pipeline.errors import Problem
     from pipeline.report.layout.terminal import Screen
@@ -52,7 +54,7 @@ def screen_of(stream: TextIO | None) -> Screen:
 
 def tell(line: str, *, err: bool = True) -> None:
     """Print a line of prose, broken between words on a terminal."""
-    click.echo(_fill(line, width_of(sys.stderr if err else sys.stdout), "  "), err=err)
+    click.echo(_fill(complete_advice(line), width_of(sys.stderr if err else sys.stdout), "  "), err=err)
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
@@ -61,7 +63,7 @@ def show_problems(problems: Iterable[Problem]) -> None:
 
     width, colour = width_of(sys.stderr), has_colour(sys.stderr)
     lines = []
-    for line in render_problems(problems).split("\n"):
+    for line in complete_advice(render_problems(problems)).split("\n"):
         found = _HEAD.match(line)
         indent = " " * (len(found[0]) if found and line.startswith(" ") else 2)
         filled = line if "-->" in line[:6] else _fill(line, width, indent)  # a place is one word, to be copied or clicked on

@@ -108,7 +108,7 @@ def open_history(path: Path | str) -> xr.Dataset:
 
     folders = sorted(folder for folder in (Path(path) / "slots").glob("*") if not folder.name.startswith("."))
     if not folders:
-        raise StoreError(Problem("P708", "the history has no slots yet", str(path), "`pipeline reanalyse` adds one"))
+        raise StoreError(Problem("P708", "the history has no slots yet", str(path), "`pipeline reanalyse STUDY` adds one"))
     opened = sorted((_open(folder.name, folder / "cube.zarr") for folder in folders), key=_number)
     fills = {name: variable.fill for name, variable in _VARIABLES.items()}
     joined = xr.concat(

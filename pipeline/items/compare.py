@@ -139,8 +139,7 @@ def check_alignment(
     if missing != "drop":
         kept = set(scored)
     if full.ids and not kept:
-        message = "no item is in all outputs" if scored else "`items:` leaves no item"
-        result.problems.append(Problem("P218", message, help="`pipeline check` prints what each has"))
+        result.problems.append(_nothing_left(candidates, full, any_scored=bool(scored)))
     unnamed = [c for c in candidates if c.numbered and not full.numbered]
     short = [c for c in unnamed if len(c.ids) != len(full.ids) and missing != "error"]
     if unnamed and (short or len(kept) < len(full.ids)):
@@ -293,3 +292,11 @@ def _have(whose: str) -> str:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names[:5]))
     return f"{shown}, …" if len(names) > 5 else shown
+
+
+def _nothing_left(candidates: Sequence[Candidate], full: FullIds, *, any_scored: bool) -> Problem:
+    """Say what files without a common item have instead: nothing could be printed of them otherwise."""
+    if not any_scored:
+        return Problem("P218", "`items:` leaves no item", help=f"the test set has {len(full.ids)} items: choose some of them")
+    begins = (f"{each.system} has {', '.join(map(repr, each.ids[:3]))}{', …' * (len(each.ids) > 3)}" for each in candidates[:3])
+    return Problem("P218", "no item is in all outputs", help=f"call an item alike in all files: {'; '.join(begins)}")

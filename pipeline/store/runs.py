@@ -163,7 +163,7 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
             raise RunNotFound.of(
                 "P501",
                 f"there are no runs in {runs}",
-                help="start one with `pipeline run study.yaml`, or name another place with --runs",
+                help="start one with `pipeline run STUDY`, or name another place with --runs",
             )
         return known[-1]
     exact = [run for run in known if run.id == name]

@@ -45,10 +45,10 @@ def refuse_other_numbers(own: Study, asked: Study) -> None:
             there = own.resampling.intervals if own.resampling.scores_kept else ()
             lacking = [name for name in asked.resampling.intervals if name not in there]
             if lacking:
-                message = f"the run has no {' or '.join(lacking)} intervals: that needs `pipeline run`"
+                message = f"the run has no {' or '.join(lacking)} intervals: that needs `pipeline run STUDY`"
                 problems.append(Problem("P111", message, dotted(path), f"it has: {', '.join(there) or 'none'}"))
             continue
-        message = f"{dotted(path)} is what the run's numbers are made of: another value needs `pipeline run`"
+        message = f"{dotted(path)} is what the run's numbers are made of: another value needs `pipeline run STUDY`"
         problems.append(Problem("P111", message, dotted(path), _HELP))
     if problems:
         raise StudyError(*problems)

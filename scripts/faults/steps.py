@@ -11,8 +11,8 @@ from faults.processes import Command
 __all__ = ["running", "settle"]
 
 
-_UNHEARD = {-number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
-"""Exit codes of a process that was ended by a signal before it could listen."""
+_UNHEARD = {-number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)}
+"""Exit codes of a process that was ended by a signal before it could listen, or by one that nobody hears."""
 
 
 def running(episode: Episode) -> Command:
@@ -28,8 +28,8 @@ def running(episode: Episode) -> Command:
 def settle(episode: Episode, command: Ended, allowed: set[int]) -> None:
     """Wait for a command that was struck, and do what it says unless it ended well.
 
-    A signal that comes while Python still imports ends it by that signal. There is no run yet, nothing to lose and nobody to
-    give advice: the study is started once more.
+    A signal that comes while Python still imports ends it by that signal, and a kill does so at any time. Where there is no run
+    yet there is nothing to lose and nobody to give advice: the study is started once more.
     """
     code = episode.end(command, allowed, unbegun=allowed | _UNHEARD)
     if code in _UNHEARD and not episode.run.is_dir():

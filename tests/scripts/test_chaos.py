@@ -16,6 +16,7 @@ from faults import __main__ as campaign
 from faults.episode import Episode, Reference, digest_results
 from faults.kinds import KINDS, Kind, missing
 from faults.processes import MARK, living
+from faults.steps import settle
 
 from pipeline.cli.main import INTERRUPTED
 from pipeline.errors import RunLocked
@@ -122,6 +123,21 @@ def test_the_same_command_is_given_again_where_a_message_says_so(episode: Episod
     episode.end(episode.start("--version"), {0})
     episode.follow_advice(INTERRUPTED)
     assert episode.history == ["pipeline --version  -> 0"] * 2
+    assert episode.complaints == []
+
+
+def test_who_is_killed_before_there_is_a_run_is_started_once_more(episode: Episode, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed:
+        said = ""
+
+        def wait(self, seconds: float) -> int:
+            return -signal.SIGKILL
+
+    shutil.rmtree(episode.run)
+    monkeypatch.setattr(Episode, "start_run", lambda self: self.start("--version"))
+    episode.history.append("pipeline run")
+    settle(episode, Killed(), {0, -signal.SIGKILL})
+    assert episode.history == ["pipeline run  -> -9", "pipeline --version  -> 0"]
     assert episode.complaints == []
 
 

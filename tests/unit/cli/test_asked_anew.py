@@ -69,7 +69,7 @@ def test_what_numbers_are_made_of_cannot_be_asked_anew(done: RunDirectory, tmp_p
     assert isinstance(refused.exception, PipelineError)
     assert {problem.code for problem in refused.exception.problems} == {"P111"}
     assert path in {problem.where for problem in refused.exception.problems}
-    assert all("needs `pipeline run`" in problem.message for problem in refused.exception.problems)
+    assert all("needs `pipeline run STUDY`" in problem.message for problem in refused.exception.problems)
     assert (done.report / "report.json").read_bytes() == before
     assert not (tmp_path / "report").exists()
 

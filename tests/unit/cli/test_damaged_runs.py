@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 from support.studies import files_of, write_scores, write_study
 
-from pipeline.cli.main import main
 from pipeline.engine.watching.watch import await_end
 
 Call = Callable[..., tuple[int, str]]
@@ -50,24 +48,6 @@ FILES = (
     "cubes.zarr/*/observed_delta/c/**/*",
 )
 READ_BY_REPORT = {"plan.json", "ledger.jsonl", *FILES[-2:]}
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Return the command line, called in this process as a user calls it: its exit code and all that it prints."""
-
-    def called(*arguments: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["pipeline", *map(str, arguments)])
-        monkeypatch.setattr("pipeline.cli.options.cli.main", lambda **options: original(sys.argv[1:], **options))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out + printed.err
-
-    from pipeline.cli.options import cli
-
-    original = cli.main
-    return called
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_what_is_not_checked_is_one_line_with_the_option_that_checks_it(tmp_path
     assert "news: 20 items, 6 systems to be trained" in done.stdout
     assert done.stdout.splitlines()[-1] == (
         "not checked without running code: the version of the model mine, the model own, the model shelf, the metric "
-        "planted_metric:Thing; `pipeline check --run-code` runs what checking them needs"
+        f"planted_metric:Thing; `pipeline check {tmp_path / 'study.yaml'} --run-code` runs what checking them needs"
     )
 
 
