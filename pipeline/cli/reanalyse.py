@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +24,7 @@ from pipeline.cli.answers import (
     tell_github,
 )
 from pipeline.cli.options import cli, json_option, override_options, place_options, quiet_option, runs_option, study_argument
+from pipeline.cli.terminal import link_to
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -128,7 +132,7 @@ def reanalyse(
     overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *overrides.get("settings", ()))
     loaded = load(study, overrides)
     kept = History(history or place_of_history(runs, loaded))
-    with kept.writing():
+    with kept.writing(), _shown(kept, runs):
         accounts = kept.accounts()
         account = next((one for one in accounts if one["slot"] == name), None)
         done_before = account is not None
@@ -149,9 +153,30 @@ def reanalyse(
         # A pipe goes on getting Markdown, for a summary or a mail.
         click.echo(unescape(text) if sys.stdout.isatty() else text, nl=False)
         print_report_path(RunDirectory(runs.resolve() / account["run"]), err=True)
+        click.echo(f"history: {link_to(kept.page, sys.stderr)}", err=True)
     if account["comparisons"] and is_github(github) and not done_before:
         tell_github([Judged(**one) for one in account["comparisons"]], text)
     sys.exit(account["exit_code"])
+
+
+@contextmanager
+def _shown(kept: History, runs: Path) -> Iterator[None]:
+    """Write the page of the history once its slot is there, or is known as missed; a disk that is full takes only the page."""
+    from pipeline.errors import StoreError
+    from pipeline.report.history.page import render_history
+    from pipeline.store.files import write_bytes
+    from pipeline.store.runs import RunDirectory
+
+    try:
+        yield
+    finally:
+        with suppress(StoreError):
+            accounts, missed = kept.accounts(), kept.missed()
+            found = {account["run"]: RunDirectory(runs.resolve() / account["run"]).page for account in accounts}
+            pages = {run: os.path.relpath(page, kept.root.resolve()) for run, page in found.items() if page is not None}
+            if accounts or missed:
+                study = accounts[-1]["study"] if accounts else kept.root.name
+                write_bytes(kept.page, render_history(study, accounts, missed, pages).encode())
 
 
 def _refuse_other_study(loaded: LoadedStudy, accounts: list[dict[str, Any]], kept: History) -> None:

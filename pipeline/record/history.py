@@ -4,6 +4,7 @@ DIR/slots/<slot>/account.json    what was found, what changed, what it spent
 DIR/slots/<slot>/account.md      the same for people
 DIR/slots/<slot>/cube.zarr/      the numbers (`pipeline.cubes.history`)
 DIR/missed/<slot>.json           a slot that could not be measured, until it is
+DIR/index.html                   all of it as a page
 DIR/gate/answers.json            what gates found that wait for confirmation (`pipeline gate --confirm`)
 DIR/lease.N                      who adds a slot; DIR/gate/lease.N: who notes answers
 """
@@ -121,6 +122,11 @@ class History:
         """Note that a slot could not be measured; it may be asked for again, and spends nothing."""
         make_directory(self.root / "missed")
         write_sealed(self.root / "missed" / f"{slot}.json", {"slot": slot, "exit_code": exit_code, "why": why})
+
+    @property
+    def page(self) -> Path:
+        """The page of the history."""
+        return self.root / "index.html"
 
     def note_answers(self, run: str, answers: Mapping[str, str]) -> list[dict[str, str]]:
         """Keep the answers of a gate, and return those of the runs before, the latest last; the same run again is one run."""

@@ -11,7 +11,7 @@ from pipeline.report.layout.markdown import escape
 from pipeline.report.rows import PairRow
 from pipeline.report.values import format_p
 
-__all__ = ["describe_slot", "list_limits"]
+__all__ = ["changes_by_kind", "describe_slot", "list_limits", "say_changed", "say_level"]
 
 _KINDS = {
     "settings": "Settings",
@@ -52,12 +52,10 @@ _MOST_KEPT = 9_999
 
 def describe_slot(account: Mapping[str, Any], judged: Sequence[Judged]) -> str:
     """Return the account of a slot as Markdown."""
-    lines = [f"## {escape(account['study'])}, slot {escape(account['slot'])}", "", _say_changed(account), ""]
-    for kind, title in _KINDS.items():
-        found = [change["text"] for change in account["changes"] if change["kind"] == kind]
-        if found:
-            lines += [f"{title}:", "", *(f"- {escape(text)}" for text in found), ""]
-    lines += [_say_level(account), *(f"\n{note}" for note in account["notes"]), ""]
+    lines = [f"## {escape(account['study'])}, slot {escape(account['slot'])}", "", say_changed(account), ""]
+    for title, found in changes_by_kind(account):
+        lines += [f"{title}:", "", *(f"- {escape(text)}" for text in found), ""]
+    lines += [say_level(account), *(f"\n{note}" for note in account["notes"]), ""]
     if judged:
         lines.append(render_gate(judged, run=account["run"]))
     else:
@@ -65,7 +63,14 @@ def describe_slot(account: Mapping[str, Any], judged: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def _say_changed(account: Mapping[str, Any]) -> str:
+def changes_by_kind(account: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return what changed, in words, with a title for each kind that there is."""
+    found = {kind: [change["text"] for change in account["changes"] if change["kind"] == kind] for kind in _KINDS}
+    return [(_KINDS[kind], texts) for kind, texts in found.items() if texts]
+
+
+def say_changed(account: Mapping[str, Any]) -> str:
+    """Return how many things changed since the slot before."""
     if account["before"] is None:
         return "The first slot of this history."
     count = len(account["changes"])
@@ -75,7 +80,8 @@ def _say_changed(account: Mapping[str, Any]) -> str:
     return f"{things} changed since {account['before']}."
 
 
-def _say_level(account: Mapping[str, Any]) -> str:
+def say_level(account: Mapping[str, Any]) -> str:
+    """Return which look a slot is, and what its level promises."""
     look, level = account["look"], format_p(account["level"])
     of = "without an end" if look["looks"] is None else f"of {look['looks']}"
     period = f" of period {look['period']}" if look["period"] > 1 else ""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,8 +26,9 @@ from pipeline.errors import StoreError
 from pipeline.record.history import History
 from pipeline.report.history.confirmation import answers_before, hold_to_level
 from pipeline.report.history.gate import Judged
+from pipeline.report.history.page import render_history
 from pipeline.report.history.slot_text import list_limits
-from pipeline.report.history.slots import read_slot
+from pipeline.report.history.slots import Look, read_slot
 from pipeline.report.layout.markdown import escape, unescape
 from pipeline.report.rows import FamilyKey
 from pipeline.store.lease import hold_lease
@@ -184,6 +187,30 @@ def test_a_night_without_data_fails_nobody_and_spends_nothing(history: Path) -> 
     late = ask_json(copy, "n4", "--baseline", "release", code=1)
     assert (late["look"]["look"], late["answer"]) == (3, "worse")
     assert not (copy / "runs/.history/nightly/missed/n4.json").exists()
+
+
+def test_the_history_is_a_page_of_all_nights_that_were_measured_or_missed(history: Path) -> None:
+    page = (history / "runs/.history/nightly/index.html").read_text()
+    assert re.findall(r'<section id="(n\d)">', page) == ["n3", "n2", "n1"]
+    assert "news: other is new" in page
+    assert "The first slot of this history." in page
+    assert re.search(r"Could not be measured.*<li>n4: ", page, re.DOTALL)
+    assert "<script" not in page
+    places = set(re.findall(r'(?:src|href)="([^"#][^"]*)"', page))
+    assert places
+    assert all((history / "runs/.history/nightly" / place).is_file() for place in places)  # nothing is loaded from elsewhere
+
+
+def test_a_page_of_a_history_escapes_names_answers_and_links_reports() -> None:
+    judged = Judged("<t>", "mean", "<b>", "release", "worse", -1.0, None, 0.01, "", 1)
+    look = Look(1, 2, 30, 0.05)._asdict()
+    common = {"slot": "n1", "answer": "worse", "changes": [{"kind": "system", "text": "<b> is new"}], "level": 0.01, "run": "s-1"}
+    account = common | {"look": look, "before": "n0", "spends": True, "comparisons": [asdict(judged)], "notes": ["few <i>"]}
+    page = render_history("<s>", [account], {}, {"s-1": "../../my runs/s-1/report/index.html"})
+    assert "<h1>&lt;s&gt;</h1>" in page
+    assert "&lt;b&gt; is worse than release on &lt;t&gt; by mean: -1.0, p 0.010" in page
+    assert '<a href="../../my%20runs/s-1/report/index.html">s-1</a>' in page
+    assert not re.search("<[bit]>", page)
 
 
 def test_a_night_whose_comparison_cannot_be_tested_spends_nothing(folder: Path) -> None:
