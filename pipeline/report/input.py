@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces import Finding
 from pipeline.report.facts import Cells, Failure, TrainingRow
+from pipeline.report.item_scores import ItemScores
 from pipeline.report.provenance import Provenance
 from pipeline.study.schema import Study
 
@@ -32,6 +33,8 @@ class ReportInput:
         What the analyses found.
     models : sequence of ModelGains
         What the runs of models say of them, by test set and metric; none where verdicts are about systems.
+    items : sequence of ItemScores
+        What single items do for systems, by test set and metric; none where no page shows it.
     alignment : sequence of mapping
         One row a test set and system: ``test_set, system, items, missing, duplicates`` and what else is known.
     warnings : sequence of str
@@ -54,6 +57,7 @@ class ReportInput:
     cubes: Mapping[str, xr.Dataset]
     findings: Sequence[Finding]
     models: Sequence[ModelGains] = ()
+    items: Sequence[ItemScores] = ()
     alignment: Sequence[Cells] = ()
     warnings: Sequence[str] = ()
     failures: Sequence[Failure] = ()

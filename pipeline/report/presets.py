@@ -80,13 +80,13 @@ def add_tool_p(pairs: PairSet, cube: xr.Dataset, *, metric: str, procedure: str)
 def add_tool_column(
     report: Report, rows: Sequence[PairRow], columns: Sequence[str], cells: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Put the tool's own numbers before the last column of a table of these rows, where any of them has one."""
+    """Put the tool's own numbers behind the last column of a table of these rows, where any of them has one."""
     preset = report.preset
     own = [_number(row, preset.name) if preset else None for row in rows]
     if not preset or all(p is None for p in own):
         return tuple(columns), tuple(cells)
-    told = tuple((*row[:-1], _format(p), row[-1]) for row, p in zip(cells, own, strict=True))
-    return (*columns[:-1], preset.name, columns[-1]), told
+    told = tuple((*row, _format(p)) for row, p in zip(cells, own, strict=True))
+    return (*columns, preset.name), told
 
 
 def _number(row: PairRow, name: str) -> float | None:

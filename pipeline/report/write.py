@@ -44,7 +44,7 @@ def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> 
     if "markdown" in formats:
         files["report.md"] = render_markdown(report, views, drawings, given.provenance).encode()
     if "html" in formats:
-        files["index.html"] = render_html(report, views, drawings, [*beside, *files], given.provenance).encode()
+        files["index.html"] = render_html(report, views, drawings, [*beside, *files], given.provenance, given.items).encode()
     return files
 
 

@@ -16,7 +16,7 @@ from pipeline.analyses.replicas.models import ModelGains, compare_models
 from pipeline.analyses.single_runs import find_run, say_single_runs
 from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.cubes.stored import read_cubes, read_statistics
-from pipeline.errors import name_some
+from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
 from pipeline.interfaces.wording import name_metric
 from pipeline.metrics.registry import load_metric
@@ -30,10 +30,12 @@ from pipeline.record.manifest import Manifest, read_inventory, read_manifest
 from pipeline.record.versions import read_versions
 from pipeline.report.facts import AbsentSystem, FailedTask, Failure, ProblemRow, TrainingRow
 from pipeline.report.input import ReportInput
+from pipeline.report.item_scores import ItemScores
 from pipeline.report.write import write_report
 from pipeline.store.runs import RunDirectory
 from pipeline.study.schema import MetricSpec, Study
 from pipeline.survey.checks import refuse_baseline
+from pipeline.tasks.item_scores import read_item_scores
 from pipeline.tasks.provenance import read_provenance
 
 __all__ = ["gather", "report", "scored_statistics"]
@@ -180,6 +182,7 @@ def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
         study=asked,
         cubes=cubes,
         findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics)),
+        items=tuple(_items(asked, cubes, run, manifest.inputs.metrics)),
         models=tuple(_models(asked, cubes, run, manifest.inputs.metrics)),
         alignment=alignment,
         warnings=warnings,
@@ -209,6 +212,16 @@ def _models(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: 
             found = compare_models(cubes[test_set], scored, test_set=test_set, metric=metric, claim=claim)
             if found is not None:
                 yield found
+
+
+def _items(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> Iterator[ItemScores]:
+    """Yield what single items do for systems; of other formats than the page none shows it."""
+    if "html" not in study.report.formats:
+        return
+    try:
+        yield from read_item_scores(cubes, scored_statistics(run.cubes, cubes, metrics, plain=_is_plain(study)))
+    except StoreError:
+        return  # an archive of a run may lack them: all that a report must have is told without
 
 
 def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report, odd_cubes
 
 from pipeline.report.build import build_report
+from pipeline.report.item_scores import ItemScores
 from pipeline.report.write import render_report
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     driver.quit()
 
 
-def write_page(folder: Path, cubes: dict, analyses: tuple[str, ...] = ("thresholds",)) -> Path:
-    given = make_report(cubes, analyses=analyses)
+def write_page(folder: Path, cubes: dict, analyses: tuple[str, ...] = ("thresholds",), items: Sequence[ItemScores] = ()) -> Path:
+    given = make_report(cubes, analyses=analyses, items=items)
     files = render_report(given, build_report(given))
     page = folder / "index.html"
     page.write_bytes(files["index.html"])
@@ -79,7 +80,13 @@ def synthetic_cubes(systems: int) -> dict:
 @pytest.fixture(scope="session")
 def odd_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of two test sets and twelve systems, some with names that need care."""
-    return write_page(tmp_path_factory.mktemp("odd"), odd_cubes(), ("thresholds", "size-curve", "calibration-transfer"))
+    names, right = ["s1", "s3"], np.array([[1.0, 0.0, 1.0, 1.0, np.nan], [0.0, 1.0, 0.0, 1.0, 1.0]])
+    bent = np.linspace(-1, 1, 600).reshape(2, 300)
+    items = (
+        ItemScores("news <1>", "bleu", "scores", names, 10, ["<q1>", "q2", "q3", "q4", "q5"], right, higher_is_better=True),
+        ItemScores("other/..", "bleu", "effects", names, 10, None, bent, higher_is_better=False),
+    )
+    return write_page(tmp_path_factory.mktemp("odd"), odd_cubes(), ("thresholds", "size-curve", "calibration-transfer"), items)
 
 
 @pytest.fixture(scope="session")

@@ -105,6 +105,93 @@ def test_no_word_of_a_table_is_broken(browser, odd_page, width):
     assert browser.execute_script(script) == []
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_verdict_of_a_pair_is_in_sight(browser, odd_page, width):
+    """No screen must be scrolled sideways for what was decided; what stands beside it is asked for."""
+    open_page(browser, odd_page, width=width)
+    open_all(browser)
+    script = """
+    return [...document.querySelectorAll('table[data-pairs]')].map(table => {
+      const cell = [...table.tHead.rows[0].cells].find(head => head.dataset.head === 'verdict');
+      return cell.getBoundingClientRect().right - table.closest('.scroll').getBoundingClientRect().right;
+    })
+    """
+    beyond = browser.execute_script(script)
+    assert beyond
+    assert max(beyond) <= 0
+
+
+def test_all_columns_are_shown_when_asked_for(browser, odd_page):
+    open_page(browser, odd_page, width=400)
+    open_all(browser)
+    table = table_of(browser, "pairs")
+    heads = table.find_elements(By.CSS_SELECTOR, "th")
+    assert [head.get_attribute("data-head") for head in heads if head.is_displayed()] == ["better", "worse", "gain", "verdict"]
+    browser.find_element(By.CSS_SELECTOR, "#pairs .all-columns").send_keys(Keys.ENTER)
+    assert all(head.is_displayed() for head in heads)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_forests_and_matrices_are_seen_whole(browser, odd_page, width):
+    open_page(browser, odd_page, width=width)
+    figures = [figure for figure in browser.find_elements(By.CSS_SELECTOR, "#leaderboard .plot svg") if figure.is_displayed()]
+    assert len(figures) >= 4
+    script = """
+    const [figure, plot] = [arguments[0], arguments[0].closest('.plot')].map(e => e.getBoundingClientRect());
+    return [figure.left - plot.left, plot.right - figure.right,
+            Math.min(...[...arguments[0].querySelectorAll('text')].map(e => e.getBoundingClientRect().height))];
+    """
+    for figure in figures:
+        left, right, smallest = browser.execute_script(script, figure)
+        assert min(left, right) >= 0
+        assert smallest > 10  # letters of a figure that was made smaller than it was drawn could not be read
+
+
+def test_numbers_in_a_matrix_touch_no_other(browser, odd_page):
+    open_page(browser, odd_page)
+    script = """
+    const touching = [];
+    for (const figure of document.querySelectorAll('#leaderboard .plot svg')) {
+      const boxes = [...figure.querySelectorAll('text[font-size="11"]')].map(e => [e.textContent, e.getBoundingClientRect()]);
+      boxes.forEach(([a, one], k) => boxes.slice(k + 1).forEach(([b, other]) => {
+        const beside = one.right + 1 < other.left || other.right + 1 < one.left;
+        if (!beside && one.bottom > other.top + 4 && other.bottom > one.top + 4) touching.push([a, b]);
+      }));
+    }
+    return [touching, document.querySelectorAll('#leaderboard .plot svg text[font-size="11"]').length];
+    """
+    touching, numbers = browser.execute_script(script)
+    assert touching == []
+    assert numbers > 100
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_line_ends_inside_a_name_or_between_a_sign_and_its_number(browser, odd_page, width):
+    open_page(browser, odd_page, width=width)
+    open_all(browser)
+    script = """
+    const broken = [];
+    const lines = range => new Set([...range.getClientRects()].map(r => Math.round(r.top))).size;
+    for (const paragraph of document.querySelectorAll('p:not(.said), dd')) {
+      const walker = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+      for (let node; (node = walker.nextNode());)
+        for (const found of node.data.matchAll(/\\S\\s[=≤≥]\\s[\\d.]+|[\\d.]+\\s%/g)) {
+          const range = document.createRange();
+          range.setStart(node, found.index); range.setEnd(node, found.index + found[0].length);
+          if (lines(range) > 1) broken.push(found[0]);
+        }
+    }
+    for (const name of document.querySelectorAll('.name')) {
+      const high = name.getBoundingClientRect().height > 1.7 * parseFloat(getComputedStyle(name).lineHeight);
+      if (high && name.scrollWidth < name.parentElement.clientWidth - 2) broken.push(name.textContent);
+    }
+    return [broken, document.querySelectorAll('.name').length];
+    """
+    broken, names = browser.execute_script(script)
+    assert broken == []
+    assert names > 3
+
+
 def _luminance(pixels: np.ndarray) -> np.ndarray:
     part = pixels[..., :3] / 255
     linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
@@ -129,15 +216,16 @@ def _contrasts(browser: Chrome, element: WebElement) -> np.ndarray:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_thousands_of_points_stand_out_from_the_page(browser, page_of_100, scheme):
     open_page(browser, page_of_100, scheme=scheme)
-    (scatter,) = browser.find_elements(By.CSS_SELECTOR, "#figures .plot svg")
+    (scatter,) = browser.find_elements(By.CSS_SELECTOR, "#figures .plot svg:not(.narrow)")
     contrast = _contrasts(browser, scatter)
     assert (contrast > LEAST_CONTRAST).mean() > 0.01
 
 
+@pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_every_figure_stands_out_from_the_page(browser, odd_page, scheme):
-    open_page(browser, odd_page, scheme=scheme)
-    figures = browser.find_elements(By.CSS_SELECTOR, ".plot svg")
+def test_every_figure_stands_out_from_the_page(browser, odd_page, scheme, width):
+    open_page(browser, odd_page, scheme=scheme, width=width)
+    figures = [figure for figure in browser.find_elements(By.CSS_SELECTOR, ".plot svg") if figure.is_displayed()]
     assert len(figures) > 3
     assert all((_contrasts(browser, figure) > LEAST_CONTRAST).mean() > 0.005 for figure in figures)
 
@@ -232,6 +320,27 @@ def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(br
     assert [fact.text for fact in article.find_elements(By.TAG_NAME, "dd")] == row[2:]
     other.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     assert browser.find_element(By.CSS_SELECTOR, "#versus .answer").text == "Choose two different systems."
+
+
+def test_the_items_that_drive_a_pair_are_listed(browser, odd_page):
+    open_page(browser, odd_page)
+    one, other = browser.find_elements(By.CSS_SELECTOR, "#versus select")
+    caption = browser.find_element(By.CSS_SELECTOR, "#versus .answer > p.caption")  # the pair shown first is not among them
+    assert "driving-items" in caption.text
+    one.send_keys("s1")
+    other.send_keys("s3")
+    browser.execute_script("document.querySelectorAll('#versus details').forEach(d => d.open = true)")
+    means, bent = browser.find_elements(By.CSS_SELECTOR, "#versus details.items")
+    said = means.find_element(By.CSS_SELECTOR, "p").text
+    assert said == "2 items for s1, 1 item for s3; 2 items tell nothing of the two."
+    better, worse = (shown(browser, table) for table in means.find_elements(By.TAG_NAME, "table"))
+    assert better == [["<q1>", "1", "0", "1"], ["q3", "1", "0", "1"]]
+    assert worse == [["q2", "0", "1", "−1"]]
+    # The lower score is the better one there: each item takes 300/599 · 2 more from s1 than from s3, to 16 bits.
+    (table,) = bent.find_elements(By.TAG_NAME, "table")
+    assert bent.find_element(By.CSS_SELECTOR, "p").text.startswith("300 items for s1, 0 items for s3; 0 items tell nothing")
+    assert shown(browser, table)[0][3] == "−1.00"
+    assert len(shown(browser, table)) == 8
 
 
 def test_a_pair_that_the_table_leaves_out_is_answered_too(browser, page_of_100):

@@ -39,10 +39,10 @@ _COLUMNS = (
     Column("pairs_of", "pairs of"),
     Column("pairs", "pairs", "count"),
     Column("significant", "significant", "count"),
-    Column("found_50", "half, as found", "score"),
-    Column("expected_50", "half, by se", "score"),
-    Column("found_95", "95 %, as found", "score"),
-    Column("expected_95", "95 %, by se", "score"),
+    Column("found_50", "half significant from, as found", "score"),
+    Column("expected_50", "half, by standard errors", "score"),
+    Column("found_95", "95 % significant from, as found", "score"),
+    Column("expected_95", "95 %, by standard errors", "score"),
 )
 
 

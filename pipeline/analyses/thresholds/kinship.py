@@ -30,8 +30,8 @@ FEWEST_OTHERS = 2
 CELLS_AT_ONCE = 2**22
 KINSHIP_NOTES = (
     "Ratio: the standard error of the pairs of a class to that of all other pairs, by least squares on gain and class, at the mean "
-    "gain of all pairs. Below 1, these pairs reach significance at smaller gains. Near: the same among the pairs near borderline, "
-    "where the class and the others have 20 each.",
+    "gain of all pairs. Below 1, these pairs reach significance at smaller gains. Near borderline: the same among the pairs near "
+    "it, where the class and the others have 20 each.",
     "p is two-sided: how often labels dealt at random to the systems give a difference as large. Each p is for one class; they are "
     "not corrected for the number of classes.",
 )

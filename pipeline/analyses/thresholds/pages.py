@@ -30,9 +30,9 @@ _KEYS = ("test_set", "metric", "procedure")
 _NOTES = (
     "A threshold is the {percentile:g}th percentile (type 7) of the gains of the pairs with a one-sided p in [{low:g}, {high:g}]; "
     "two-sided thresholds are about 19 % higher.",
-    "By se: {z:.3f} times the {percentile:g}th percentile of the standard errors of all pairs of the class, which needs no pair in "
-    "the window; near: the same of the pairs with p in [{near_low:g}, {near_high:g}], where there are {few}. Standard errors grow "
-    "with the gain where systems differ much, and the second is then nearer to the window.",
+    "By standard errors: {z:.3f} times the {percentile:g}th percentile of the standard errors of all pairs of the class, which "
+    "needs no pair in the window; by pairs near borderline: the same of the pairs with p in [{near_low:g}, {near_high:g}], where "
+    "there are {few}. Standard errors grow with the gain where systems differ much, and the second is then nearer to the window.",
     "It describes this test set and systems like these; it is no substitute for the test (Berg-Kirkpatrick et al. 2012).",
     "Intervals are for the population that the systems come from, on this test set. They are shown where the systems are many "
     "enough for an upper end; intervals from resampled systems are too low.",
@@ -43,29 +43,29 @@ _COLUMNS = (
     Column("pairs_of", "pairs of"),
     Column("gain", "threshold", "score"),
     Column("interval", "95 % interval", "interval"),
-    Column("pairs_in_window", "in window", "count"),
-    Column("systems_in_window", "systems", "count"),
-    Column("se_gain", "by se", "score"),
-    Column("se_interval", "95 % interval", "interval"),
-    Column("se_pairs", "pairs", "count"),
-    Column("near_gain", "near", "score"),
-    Column("near_pairs", "pairs near", "count"),
-    Column("median_gain", "median", "score"),
-    Column("gaussian_gain", "{z} se", "score"),
-    Column("logistic_gain", "logistic", "score"),
+    Column("pairs_in_window", "pairs in window", "count"),
+    Column("systems_in_window", "systems in window", "count"),
+    Column("se_gain", "threshold by standard errors", "score"),
+    Column("se_interval", "its 95 % interval", "interval"),
+    Column("se_pairs", "all pairs", "count"),
+    Column("near_gain", "by pairs near borderline", "score"),
+    Column("near_pairs", "pairs near borderline", "count"),
+    Column("median_gain", "median gain in window", "score"),
+    Column("gaussian_gain", "{z} × median standard error", "score"),
+    Column("logistic_gain", "logistic threshold", "score"),
     Column("remark", "remark"),
 )
 _KINSHIP_COLUMNS = (
     Column("units", "units", "count"),
     Column("pairs_of", "pairs of"),
     Column("pairs", "pairs", "count"),
-    Column("other_pairs", "others", "count"),
-    Column("median_se", "median se", "score"),
-    Column("other_median_se", "of others", "score"),
-    Column("ratio", "ratio, gain held", "number"),
+    Column("other_pairs", "other pairs", "count"),
+    Column("median_se", "median standard error", "score"),
+    Column("other_median_se", "that of other pairs", "score"),
+    Column("ratio", "ratio at equal gain", "number"),
     Column("p", "p", "p"),
-    Column("near_ratio", "near", "number"),
-    Column("near_p", "p", "p"),
+    Column("near_ratio", "ratio near borderline", "number"),
+    Column("near_p", "its p", "p"),
     Column("counted", "arrangements"),
     Column("reason", "remark"),
 )
@@ -83,9 +83,7 @@ def show_tables(rows: Sequence[Mapping[str, Any]], kinship: Sequence[Mapping[str
         where = dict(zip(_KEYS, place, strict=True))
         own = select(rows, **where)
         z = f"{own[0]['gaussian_z']:.3f}"
-        gaussian = (
-            f"{z} se: what the median of the gains in the window would be for Gaussian differences, {z} times the median se there."
-        )
+        gaussian = f"{z} × median standard error: what the median of the gains in the window would be for Gaussian differences."
         columns = tuple(replace(column, head=column.head.format(z=z)) for column in _COLUMNS)
         caption = " ".join(dict.fromkeys([*notes, gaussian, *say_intervals(own)]))
         yield Table(title_of(where), where, columns, caption, SECTION.key, tuple(map(_shown, own)))

@@ -62,21 +62,27 @@ def _describe(rows: Sequence[Mapping[str, Any]]) -> Figure:
         + " and ".join(f"{100 * row['rate_05']:.1f} %" for row in select(rows, procedure=procedure, convention=convention))
         for procedure, convention in tests
     )
-    size = (7.2, 0.4 + 2.25 * -(-len(tests) // _COLUMNS))
+    columns = _columns(len(tests))
+    size = (7.2 if columns > 1 else 2.4, 0.4 + 2.25 * -(-len(tests) // columns))
     draw, caption = partial(_draw, rows, tests, pairs[:MOST_CURVES]), _caption(rows, pairs)
     return Figure("qq", title, alt + ".", caption, draw, "type_one_quantiles", size=size, panels=True, plain=True)
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], tests: Sequence[tuple[str, str]], pairs: Sequence[str], panels: Panels) -> None:
-    panels.columns = _COLUMNS
+    panels.columns = _columns(len(tests))
     for number, (procedure, convention) in enumerate(tests):
         own = select(rows, procedure=procedure, convention=convention)
         curves = [(number, row) for row in own for number, pair in enumerate(pairs) if row["pair"] == pair]
         chart = panels.add(_name(procedure, convention))
         _draw_test(chart, curves, np.array(PROBABILITIES), np.array(band_of(min(row["nulls"] for row in own))))
-        chart.x.label = "p if uniform (log)" if number + _COLUMNS >= len(tests) else ""
-        chart.y.label = "p found (log)" if number % _COLUMNS == 0 else ""
+        chart.x.label = "p if uniform (log)" if number + panels.columns >= len(tests) else ""
+        chart.y.label = "p found (log)" if number % panels.columns == 0 else ""
     _label_sides(panels.charts[0])
+
+
+def _columns(tests: int) -> int:
+    """Return how many panels stand side by side: four are two by two, since one alone in a row would leave it empty."""
+    return 2 if tests in (2, 4) else min(tests, _COLUMNS)
 
 
 def _draw_test(chart: Chart, curves: Sequence[tuple[int, Mapping[str, Any]]], x: NDArray[Any], band: NDArray[Any]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain
 from typing import Literal
 
@@ -18,7 +19,7 @@ from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS, PALETTE
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
-from pipeline.report.drawing.charts.draw import draw_chart, draw_panels
+from pipeline.report.drawing.charts.draw import draw_chart, draw_chart_narrow, draw_panels, draw_panels_narrow
 from pipeline.report.drawing.standings.figures import draw_models, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.facts import FindingBlock
@@ -54,17 +55,22 @@ def draw_all(given: ReportInput, report: Report) -> list[Drawing]:
 def draw_finding(finding: Finding, described: FindingBlock) -> Iterator[Drawing]:
     """Draw the figures of a finding, which the document describes."""
     for figure, words in zip(finding.figures, described.figures, strict=True):
-        yield Drawing(**asdict(words), svg=_draw_plainly(figure) if figure.plain else _draw_with_matplotlib(figure))
+        wide, narrow = _draw_plainly(figure) if figure.plain else (_draw_with_matplotlib(figure), "")
+        yield Drawing(**asdict(words), svg=wide, narrow=narrow)
 
 
-def _draw_plainly(figure: Figure) -> str:
+def _draw_plainly(figure: Figure) -> tuple[str, str]:
+    """Return a figure for a page of any width, and for a phone."""
     if figure.panels:
         panels = Panels()
         figure.draw(panels)
-        return draw_panels(panels, figure.size, title=figure.title, alt=figure.alt)
-    chart = Chart()
-    figure.draw(chart)
-    return draw_chart(chart, figure.size, title=figure.title, alt=figure.alt)
+        draws: Iterable[Callable[..., str]] = (partial(draw, panels) for draw in (draw_panels, draw_panels_narrow))
+    else:
+        chart = Chart()
+        figure.draw(chart)
+        draws = (partial(draw, chart) for draw in (draw_chart, draw_chart_narrow))
+    wide, narrow = (draw(figure.size, title=figure.title, alt=figure.alt) for draw in draws)
+    return wide, narrow
 
 
 def _draw_with_matplotlib(figure: Figure) -> str:
@@ -127,7 +133,9 @@ def _draw_scatter(
     chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, right
     chart.y.label = "confidence, 1 − p (one-sided)"
     chart.y.low, chart.y.high = min(0.48, 1 - float(table.p[table.usable].max())), 1.008
-    svg = draw_chart(chart, (7.2, 4.4), title=title, alt=alt, most_points=most_points)
+    size = (7.2, 4.4)
+    svg = draw_chart(chart, size, title=title, alt=alt, most_points=most_points)
+    narrow = draw_chart_narrow(chart, size, title=title, alt=alt, most_points=most_points // 4)
     if drawn:
         caption += " A pair of several named classes is drawn as the first of them."
     if len(named) > len(drawn):
@@ -137,7 +145,7 @@ def _draw_scatter(
         caption += f" 1 pair with a larger gain, with p < {SURE:g}, lies to the right of the axis."
     elif beyond:
         caption += f" {beyond:,} pairs with larger gains, all with p < {SURE:g}, lie to the right of the axis."
-    return Drawing("figures", "", title, alt, caption, svg, "pairs.csv")
+    return Drawing("figures", "", title, alt, caption, svg, "pairs.csv", narrow)
 
 
 def _describe_points(table: PairTable, digits: int) -> str:

@@ -10,10 +10,12 @@ from html import escape
 
 from pipeline.interfaces.figures import INK
 
-__all__ = ["bar", "dot", "escape_text", "line", "picture", "rule", "ticks", "width_of", "words"]
+__all__ = ["NARROW", "bar", "dot", "escape_text", "line", "picture", "rule", "ticks", "width_of", "words"]
 
 SIZE = 12
 """Of the letters, in the units of the figure, which are pixels where there is room."""
+NARROW = 344.0
+"""The width of a figure for a phone."""
 
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -41,11 +43,13 @@ def picture(width: float, height: float, parts: Iterable[str], *, title: str, al
     )
 
 
-def words(x: float, y: float, text: str, *, anchor: str = "start", quiet: bool = False, bold: bool = False) -> str:
+def words(
+    x: float, y: float, text: str, *, anchor: str = "start", quiet: bool = False, bold: bool = False, size: float = SIZE
+) -> str:
     """Return text whose middle is at the height ``y``."""
-    style = ' opacity=".75"' * quiet + ' font-weight="650"' * bold
+    style = ' opacity=".75"' * quiet + ' font-weight="650"' * bold + f' font-size="{size:g}"' * (size != SIZE)
     side = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{x:.1f}" y="{y + 0.36 * SIZE:.1f}"{side}{style}>{escape_text(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y + 0.36 * size:.1f}"{side}{style}>{escape_text(text)}</text>'
 
 
 def line(x: float, y: float, to_x: float, to_y: float, *, colour: str = INK, width: float = 1.0, opacity: float = 1.0) -> str:

@@ -26,6 +26,8 @@ class Drawing:
         The file's text.
     table : str
         Name of the file in ``tables/`` with the rows behind it.
+    narrow : str
+        The same figure for a page of a phone's width; empty where there is none.
     """
 
     section: str
@@ -35,11 +37,14 @@ class Drawing:
     caption: str
     svg: str
     table: str
+    narrow: str = ""
 
 
-def inline_svg(svg: str, prefix: str) -> str:
+def inline_svg(svg: str, prefix: str, *, narrow: bool = False) -> str:
     """Fit an SVG into a page: ids of its own, colours that follow the page, no size but the page's."""
     text = svg.replace(' style="background: #ffffff" ', " ")
+    if narrow:
+        text = text.replace('class="drawn"', 'class="drawn narrow"', 1)
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)

@@ -11,12 +11,13 @@ from dataclasses import asdict
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from markupsafe import escape as escape_markup
 
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.claims import claim_of
 from pipeline.report.document import Report
 from pipeline.report.drawing.svg import Drawing, inline_svg
+from pipeline.report.item_scores import ItemScores, encode_item_scores
+from pipeline.report.layout.breaks import LineBreaks
 from pipeline.report.layout.markdown import escape
 from pipeline.report.layout.view import View
 from pipeline.report.methods import describe_methods, methods_paragraph
@@ -28,6 +29,8 @@ from pipeline.report.trainings import tell_failures
 __all__ = ["render_html", "render_markdown", "without_files"]
 
 LONG = 25
+LONG_CAPTION = 420
+"""Characters of a caption that is folded: who knows the table need not scroll past it."""
 MOST_FIGURES = 10
 _TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
 """How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
@@ -39,6 +42,7 @@ def render_html(
     drawings: Sequence[Drawing],
     files: Collection[str] = (),
     provenance: Provenance = Provenance(),  # noqa: B008 - frozen
+    items: Sequence[ItemScores] = (),
 ) -> str:
     """Return the page as text; every name of the study is escaped.
 
@@ -50,14 +54,16 @@ def render_html(
         Paths of the files that will lie beside the page, which it links to.
     provenance : Provenance, optional
         Where the numbers come from.
+    items : sequence of ItemScores, optional
+        What single items do for systems.
     """
     environment = Environment(
         loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["coded"] = _coded
-    environment.filters["name_metric"] = name_metric
+    breaks = LineBreaks([*(row.name for row in report.systems), *(row.model for row in report.models), *report.procedures])
+    environment.filters |= {"coded": breaks.coded, "sentence": breaks.sentence, "name_metric": name_metric}
     # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
-    inline = {drawing.file: Markup(inline_svg(drawing.svg, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
+    inline = {drawing.file: Markup(_inline(drawing, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
     for section in report.sections:
         figures = [drawing for drawing in drawings if drawing.section == section.key]
@@ -70,6 +76,7 @@ def render_html(
         claims=[claim_of(report, verdict) for verdict in report.verdict],
         failures=tell_failures(report),
         provenance=provenance,
+        item_scores=Markup(encode_item_scores(items)),
         # Made of JSON, in which no "<" is left: nothing in it ends the element or begins another.
         all_pairs=Markup(encode_all_pairs(report, views)),
         trust={key: [row for row in report.trust if row.status == status] for key, status in _TRUST.items()},
@@ -77,6 +84,7 @@ def render_html(
         sections=sections,
         inline=inline,
         long=LONG,
+        long_caption=LONG_CAPTION,
         marks=MARKS,
         methods=describe_methods(report),
         paragraph=methods_paragraph(report),
@@ -84,9 +92,9 @@ def render_html(
     return text.rstrip() + "\n"
 
 
-def _coded(text: str) -> Markup:
-    """Return a sentence with what stands between backticks as code: names of options and commands."""
-    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape_markup(text))))
+def _inline(drawing: Drawing, prefix: str) -> str:
+    narrow = inline_svg(drawing.narrow, f"{prefix}n", narrow=True) if drawing.narrow else ""
+    return inline_svg(drawing.svg, prefix) + narrow
 
 
 def without_files(page: str) -> str:

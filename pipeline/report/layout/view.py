@@ -28,6 +28,10 @@ class View:
         What must stand beside it.
     text : frozenset of str
         Columns that hold words.
+    first : frozenset of str
+        Columns that a narrow screen shows before it is asked for the others; all where there are none.
+    later : frozenset of str
+        Columns that no screen shows before it is asked for them.
     """
 
     kind: str
@@ -36,6 +40,8 @@ class View:
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     text: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
+    later: frozenset[str] = frozenset()
 
     def pick(self, columns: Sequence[str]) -> View:
         """Return the table with some of its columns, without its caption."""

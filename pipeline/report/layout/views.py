@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
@@ -84,7 +85,8 @@ def _leaderboards(report: Report) -> Iterator[View]:
             columns: tuple[str, ...] = ("system", *facts, *scored, f"than {baseline}")
             caption = f"Than {baseline}: the verdict {at}, over the pairs of {baseline} alone, which give no ranks."
             caption += f" {interval}" if interval else ""
-            yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, columns[-1]}))
+            words, first = frozenset({"system", *facts, columns[-1]}), frozenset({"system", "score", columns[-1]})
+            yield View("leaderboard", _title(where), columns, tuple(rows), caption, words, first)
             continue
         columns = ("rank", "system", *facts, *scored, "rank interval", "better than", "worse than", "letters")
         caption = (
@@ -100,7 +102,8 @@ def _leaderboards(report: Report) -> Iterator[View]:
             caption += f"No letters: {refused[0]}."
         if not lettered:
             columns, rows = columns[:-1], [row[:-1] for row in rows]
-        yield View("leaderboard", _title(where), columns, tuple(rows), caption, frozenset({"system", *facts, "letters"}))
+        words, first = frozenset({"system", *facts, "letters"}), frozenset({"rank", "system", "score", "rank interval"})
+        yield View("leaderboard", _title(where), columns, tuple(rows), caption, words, first)
 
 
 def _findings(report: Report) -> Iterator[View]:
@@ -109,7 +112,14 @@ def _findings(report: Report) -> Iterator[View]:
             cells = tuple(table_cells(finding.rows, table, report.decimals(table.where.get("metric"))))
             heads = tuple(column.head for column in table.columns)
             words = frozenset(column.head for column in table.columns if column.form == "text")
-            yield View(table.section, table.title, heads, cells, table.caption, words)
+            yield _without_empty(View(table.section, table.title, heads, cells, table.caption, words))
+
+
+def _without_empty(view: View) -> View:
+    """Return a table without the columns in which no row has anything: they say less than their heads take room."""
+    kept = [k for k in range(len(view.columns)) if not view.rows or any(row[k] not in ("", MISSING) for row in view.rows)]
+    columns, rows = tuple(view.columns[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in view.rows)
+    return replace(view, columns=columns, rows=rows, text=view.text & {*columns})
 
 
 def _pairs(report: Report) -> Iterator[View]:

@@ -24,7 +24,7 @@ PARTS = ("σ² unit", "σ² S×unit", "σ² run", "σ² e")
 MODEL_BOARD = ("rank", "model", "runs", "mean", "sd", "lowest", "highest", "rank interval", "better than", "worse than")
 _EQUIVALENCE = ("p eq.", "Holm eq.")
 MODEL_PAIRS = (
-    *("better", "worse", "gain", "interval", "se", "df", "MDE", "p", "p adjusted", "runs' share", *PARTS, *_EQUIVALENCE, "verdict"),
+    *("better", "worse", "gain", "interval", "p", "p adjusted", "verdict", "se", "df", "MDE", "runs' share", *PARTS, *_EQUIVALENCE),
 )
 """Those of equivalence only where there is a margin."""
 _TESTS = {"methods": "quasi-F", "systems": "t-test of the means over {runs} of each {unit}"}
@@ -268,7 +268,8 @@ def model_views(report: Report, place: FamilyKey) -> Iterator[View]:
         caption += f" ‡ {MARKS['‡']}."
     columns = tuple(name for name in MODEL_PAIRS if margin is not None or name not in _EQUIVALENCE)
     cells = tuple(tuple(_pair_cells(row, digits)[name] for name in columns) for row in pairs)
-    yield View("models", f"{title} · pairs of models", columns, cells, caption, text)
+    first = frozenset({"better", "worse", "gain", "verdict"})
+    yield View("models", f"{title} · pairs of models", columns, cells, caption, text, first)
 
 
 def _board_cells(row: ModelRow, digits: int) -> tuple[str, ...]:

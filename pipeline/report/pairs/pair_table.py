@@ -33,6 +33,8 @@ MARKS = {
 
 _Rows: TypeAlias = Sequence[PairRow]
 """Few rows, which are shown; all pairs of a family are `Pairs`."""
+_LATER = frozenset({"tail", "one-sided", "Holm", "BH"})
+"""Columns that decide nothing, beside others that do."""
 
 
 def mark_of(row: PairRow) -> str:
@@ -51,7 +53,8 @@ def pair_table(
     heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
     heads, cells = add_tool_column(report, shown, heads, cells)
     caption = " ".join(_caption(report, where, rows, shown))
-    return View("pairs", title, heads, cells, caption, frozenset({"better", "worse", "verdict"}))
+    words = frozenset({"better", "worse", "verdict"})
+    return View("pairs", title, heads, cells, caption, words, first=words | {"gain"}, later=_LATER)
 
 
 def _columns(
@@ -63,6 +66,10 @@ def _columns(
     yield "gain", lambda row: format_number(row.delta, digits)
     if whole:
         yield f"{100 * (1 - report.alpha):g} % interval", lambda row: format_ends(row.interval, digits)
+    yield "p", lambda row: format_p(row.p, log10=row.log10_p)
+    yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
+    # What is decided comes before what stands beside it: a screen may show the first columns alone.
+    yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
     yield "se", lambda row: format_number(row.se, digits)
     if any(row.minimum_detectable_effect for row in shown):
         yield "MDE", lambda row: format_number(_detectable(row), digits)
@@ -71,8 +78,6 @@ def _columns(
         yield "hurt", lambda row: MISSING if row.hurt is None else f"{row.hurt:,}"
     else:
         yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
-    yield "p", lambda row: format_p(row.p, log10=row.log10_p)
-    yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
     if any(row.tail for row in shown):
         yield "tail", lambda row: _tail(row) or MISSING
     # A strict one-sided p of swaps is no test.
@@ -89,7 +94,6 @@ def _columns(
         yield "Holm eq.", lambda row: format_p(row.p_equivalence_holm)
         yield "n.i. better", lambda row: format_p(row.p_ahead)
         yield "n.i. worse", lambda row: format_p(row.p_behind)
-    yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
 
 
 def _is_exact_told(row: PairRow) -> bool:

@@ -101,6 +101,17 @@
       });
       tools.append(field);
     }
+    const later = [...heads.entries()].filter(([, head]) => head.dataset.more);
+    if (later.length) {
+      for (const row of [table.tHead.rows[0], ...rowsOf(table)]) for (const [column, head] of later) row.cells[column].classList.add("more", head.dataset.more);
+      table.classList.add("brief");
+      const always = later.some(([, head]) => head.dataset.more === "always");
+      const button = make("button", { type: "button", className: "all-columns" + (always ? "" : " narrow"), textContent: "All columns" });
+      button.setAttribute("aria-label", "All columns of " + name);
+      button.setAttribute("aria-pressed", "false");
+      button.addEventListener("click", () => button.setAttribute("aria-pressed", String(!table.classList.toggle("brief"))));
+      tools.append(button);
+    }
     for (const [format, write] of Object.entries(formats)) {
       const button = make("button", { type: "button", textContent: "Copy " + format });
       button.setAttribute("aria-label", "Copy " + format + " of " + name);
@@ -151,6 +162,62 @@
     const found = more?.rows.find(([x, y]) => (x === i && y === j) || (x === j && y === i));
     return found && [more.heads, [more.names[found[0]], more.names[found[1]], ...found.slice(2)]];
   };
+  // A name is not broken where the next line has room for it.
+  const keepNames = (words, names) => {
+    const parts = [words];
+    for (const name of names) {
+      for (let k = parts.length - 1; k >= 0; k -= 1) {
+        if (typeof parts[k] !== "string") continue;
+        const between = parts[k].split(name).flatMap((part) => [part, make("span", { className: "name", textContent: name })]);
+        parts.splice(k, 1, ...between.slice(0, -1));
+      }
+    }
+    return parts;
+  };
+  const noBreaks = (words) => words.replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d) (?=%)/g, "$1\u00a0");
+  // Items that drive the gain of any two systems, by what the page holds of each system's items.
+  const stored = JSON.parse(document.getElementById("item-scores")?.textContent ?? "[]");
+  const valuesOf = (of, system) => {
+    of.bytes ??= Uint8Array.from(atob(of.values), (c) => c.charCodeAt(0));
+    const [at, view] = [of.systems.indexOf(system), new DataView(of.bytes.buffer)];
+    const read = (k) => (of.levels ? of.levels[of.bytes[k]] : view.getInt16(2 * k, true) < -32767 ? undefined : of.step * view.getInt16(2 * k, true));
+    return Float64Array.from({ length: of.count }, (_, k) => read(at * of.count + k) ?? NaN);
+  };
+  const listed = (of, [a, b], rows, said) => {
+    const most = Math.max(...rows.flatMap(({ x, y }) => [Math.abs(x), Math.abs(y)]).filter(Number.isFinite), 0);
+    const places = of.kind === "scores" && rows.every(({ x, y }) => Number.isInteger(x) && Number.isInteger(y)) ? 0
+      : Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(most || 1))));
+    const heads = of.kind === "scores" ? ["item", a, b, "difference"] : ["item", "adds to " + a, "adds to " + b, "adds to the gain"];
+    const table = make("table", {}, make("caption", { textContent: said }));
+    const line = (cells, tag) => make("tr", {}, ...cells.map((cell, k) => make(tag, { textContent: cell, className: k ? "" : "t" })));
+    const head = make("thead", {}, line(heads, "th"));
+    head.querySelectorAll("th").forEach((cell) => cell.setAttribute("scope", "col"));
+    const numbers = ({ x, y }) => [x, y, x - y].map((value) => value.toFixed(places).replace("-", "−"));
+    table.append(head, make("tbody", {}, ...rows.map((row) => line([of.items?.[row.k] ?? String(row.k + 1), ...numbers(row)], "td"))));
+    const region = make("div", { className: "scroll", tabIndex: 0 }, table);
+    region.setAttribute("role", "region");
+    region.setAttribute("aria-label", said);
+    return region;
+  };
+  const drivers = (a, b) => {
+    const there = stored.filter(({ systems }) => systems.includes(a) && systems.includes(b));
+    const how = stored.length ? "The page holds the items of the best systems alone, as many as it has room for" : "The page does not hold the scores of items";
+    if (!there.length) return [make("p", { className: "caption", textContent: how + "; the analysis driving-items lists those of the pairs that it is asked for." })];
+    return there.map((of) => {
+      const [first, second] = [valuesOf(of, a), valuesOf(of, b)];
+      const rows = [...first].map((x, k) => ({ k, x, y: second[k], lead: of.direction * (x - second[k]) })).filter(({ lead }) => Math.abs(lead) > 1e-12);
+      const [ahead, behind] = [1, -1].map((side) => rows.filter(({ lead }) => side * lead > 0).sort((one, other) => side * (other.lead - one.lead)));
+      const count = (number) => number.toLocaleString("en") + (number === 1 ? " item" : " items");
+      const same = count(of.count - rows.length) + (of.count - rows.length === 1 ? " tells" : " tell") + " nothing of the two.";
+      const meaning = of.kind === "scores" ? "" : " What an item adds: the score less the score without it.";
+      const told = count(ahead.length) + " for " + a + ", " + count(behind.length) + " for " + b + "; " + same + meaning;
+      const lists = [[a, ahead], [b, behind]].filter(([, own]) => own.length)
+        .map(([name, own]) => listed(of, [a, b], own.slice(0, 8), "Most for " + name + (own.length > 8 ? ", the first 8 of " + own.length.toLocaleString("en") : "")));
+      const title = "Items that drive it · " + of.testSet + " · " + of.metric;
+      const body = [make("p", { className: "caption" }, ...keepNames(told, [a, b])), make("div", { className: "drivers" }, ...lists)];
+      return make("details", { className: "items", open: there.length === 1 }, make("summary", { textContent: title }), ...body);
+    });
+  };
   const answer = (area, a, b) => {
     area.replaceChildren();
     if (a === b) {
@@ -165,19 +232,20 @@
       found += 1;
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: cells[k + 2] }))));
-      const lead = make("p", { className: "lead", textContent: claim(heads, cells) });
+      const lead = make("p", { className: "lead" }, ...keepNames(noBreaks(claim(heads, cells)), [a, b].sort((x, y) => y.length - x.length)));
       const place = make("div", {}, lead);
       place.dataset.copy = "this sentence";
       area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), place, list));
       offer(place);
     }
+    area.append(...drivers(a, b));
     if (!found) area.append(make("p", { textContent: "This pair is not in the tables of this page; tables/pairs.csv has all pairs." }));
   };
 
   document.querySelectorAll("table").forEach(equip);
   const versus = document.getElementById("versus");
-  const listed = tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])]));
-  const names = [...new Set([...listed, ...others.flatMap((more) => more.names.map(squeeze))])];
+  const inTables = tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])]));
+  const names = [...new Set([...inTables, ...others.flatMap((more) => more.names.map(squeeze))])];
   if (versus && names.length > 1) {
     names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     // The leader, who is better in the first row, against the next best: the smallest of the leader's gains.
@@ -198,6 +266,7 @@
     const other = choice("against", text(next.cells[1]));
     versus.append(area);
     versus.closest("section").hidden = false;
+    document.querySelector('nav a[href="#two"]').hidden = false;
     answer(area, one.value, other.value);
   }
 

@@ -85,9 +85,9 @@ def test_page_markdown_and_json_carry_the_same_numbers(files, page):
     for row in document["pairs"]:
         cells = html[row["test_set"], row["system_a"], row["system_b"]]
         assert cells[2] == format_number(row["delta"])
-        assert cells[5] == format_number((row["minimum_detectable_effect"] or {"gain": None})["gain"])
-        assert cells[7:9] == [format_p(row["p"]), format_p(row["p_adjusted"])]
-        assert cells[11].removesuffix(" *") == row["verdict"]
+        assert cells[8] == format_number((row["minimum_detectable_effect"] or {"gain": None})["gain"])
+        assert cells[4:6] == [format_p(row["p"]), format_p(row["p_adjusted"])]
+        assert cells[6].removesuffix(" *") == row["verdict"]
 
 
 def test_every_table_of_the_page_is_in_the_markdown(files, page):

@@ -93,7 +93,7 @@ def test_what_is_not_decided_has_no_claim_of_either_kind_and_keeps_its_reason():
     )
     assert told.count("is not decided: ") == 3
     (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
-    assert {cells[-1] for cells in view.rows} == {"not decided"}
+    assert {cells[view.columns.index("verdict")] for cells in view.rows} == {"not decided"}
     assert "Not decided: a p is at most α, and neither a difference nor equivalence is claimed" in view.caption
     # Of two equal systems equivalence is what would have been claimed: no p of a difference is small.
     (verdict,) = build(undecide(with_margin([50.0, 50.0, 50.1], 0, 0), 1))["verdict"]
@@ -169,7 +169,7 @@ def test_a_difference_within_the_margin_is_marked_and_said():
     assert (row["verdict"], row["differs_within_margin"]) == ("equivalent", True)
     assert "b is better, by less than the margin" in " ".join(document["verdict"][0]["sentences"])
     (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
-    assert view.rows[0][-1] == "equivalent ‡"
+    assert view.rows[0][view.columns.index("verdict")] == "equivalent ‡"
     assert "‡ equivalent, and yet separated" in view.caption
 
 
@@ -178,7 +178,7 @@ def test_identical_systems_are_equivalent_and_said_to_be_identical():
     row = by_pair(document)["ab"]
     assert (row["verdict"], row["p_equivalence"], row["differs_within_margin"]) == ("equivalent", None, False)
     (view,) = (view for view in view_all(read_report(document)) if view.kind == "pairs")
-    assert {cells[-1] for cells in view.rows} == {"better", "equivalent (identical)"}
+    assert {cells[view.columns.index("verdict")] for cells in view.rows} == {"better", "equivalent (identical)"}
     assert "1 is identical on every unit" in document["verdict"][0]["sentences"][1]
     assert "equivalent" not in document["verdict"][0]["sentences"][1]
 

@@ -128,4 +128,4 @@ def test_one_pair_beyond_the_axis_is_told_in_the_singular() -> None:
     cube = build_cube(np.array([50.0, 50.7, 51.4, 51.9]), list("abcd"))
     assert "1 pair with a larger gain, with p < 0.0005, lies to the right of the axis." in render(cube=cube)[
         "index.html"
-    ].decode().replace("&lt;", "<")
+    ].decode().replace("&lt;", "<").replace("\u00a0", " ")

@@ -156,7 +156,7 @@ def test_few_discordant_units_are_marked_in_the_row_and_counted_in_the_verdict()
     cube = build_cube(np.array([50.0, 53.0, 56.0]), list("abc"))
     document = build(cube.assign(discordant=cube["discordant"] * 0 + np.array([12, 13, 200])))
     (view,) = [view for view in views(document) if view.kind == "pairs"]
-    assert sorted(row[-1] for row in view.rows) == ["better", "better †", "better †"]
+    assert sorted(row[view.columns.index("verdict")] for row in view.rows) == ["better", "better †", "better †"]
     assert "† fewer than 20 units" in view.caption
     assert "2 of the separated pairs rest on fewer than 20 discordant units (†)" in document["verdict"][0]["sentences"][2]
     document = build(cube.assign(discordant=cube["discordant"] * 0 + np.array([3, 200, 200])))
@@ -230,7 +230,7 @@ def test_the_gaussian_column_is_named_after_the_window():
         for v in view_all(read_report(build_document(type(report)(**{**vars(report), "findings": [found]}))))
         if v.kind == "thresholds" and "threshold" in v.columns
     ]
-    assert "1.282 se" in view.columns
+    assert "1.282 × median standard error" in view.columns
     assert "1.645" not in " ".join([*view.columns, view.caption])
 
 

@@ -21,7 +21,7 @@ from pipeline.report.drawing.standings.figures import MOST_LINES, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.findings import list_sections
 from pipeline.report.layout.views import view_all
-from pipeline.report.values import format_number, format_p
+from pipeline.report.values import format_p
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -51,7 +51,8 @@ def test_a_matrix_has_the_gain_and_the_adjusted_p_of_every_pair() -> None:
     rows = report.pairs
     assert len(rows) == 6
     written = texts(figure)[8:]  # after the names and numbers of four systems
-    expected = [format_number(row.delta, 3) for row in rows] + [format_p(row.p_adjusted) for row in rows]
+    expected = [f"{row.delta:.2f}" for row in rows]  # three digits of the largest, which is below ten
+    expected += ["<0.001" if (row.p_adjusted or 0) < 0.001 else format_p(row.p_adjusted) for row in rows]
     assert sorted(written) == sorted(expected)
     separated = sum(row.verdict == "better" for row in rows)
     assert separated == 4

@@ -11,9 +11,9 @@ from pipeline.interfaces.charts import Area, Chart, Line, Panels, Points, Rule, 
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
 from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
-from pipeline.report.drawing.shapes import SIZE, bar, escape_text, line, picture, width_of
+from pipeline.report.drawing.shapes import NARROW, SIZE, bar, escape_text, line, picture, width_of
 
-__all__ = ["draw_chart", "draw_panels"]
+__all__ = ["draw_chart", "draw_chart_narrow", "draw_panels", "draw_panels_narrow"]
 
 _INCH = 100.0
 _TICK = 11.0
@@ -21,6 +21,8 @@ _LEGEND_ROW = 19.0
 _TITLE, _TITLE_ROW = 12.0, 12.0
 _SAMPLE = 22.0
 _RIGHT = 16.0
+_HIGHEST, _MOST_LEFT = 3.2, 0.4
+"""Of a chart for a phone: inches, and the share of its width that stands left of the y axis."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,25 @@ def draw_chart(
     """
     width, height = (_INCH * inches for inches in size)
     return picture(width, height, _parts(chart, width, height, _left_of(chart, height), most_points), title=title, alt=alt)
+
+
+def draw_chart_narrow(chart: Chart, size: tuple[float, float], *, title: str, alt: str, most_points: int = MOST_POINTS) -> str:
+    """Return a chart for a phone, or nothing where the words beside its y axis would leave no room for it."""
+    height = min(size[1], _HIGHEST)
+    if _left_of(chart, _INCH * height) > _MOST_LEFT * NARROW:
+        return ""
+    return draw_chart(chart, (NARROW / _INCH, height), title=title, alt=alt, most_points=most_points)
+
+
+def draw_panels_narrow(panels: Panels, size: tuple[float, float], *, title: str, alt: str) -> str:
+    """Return charts for a phone, one below the other."""
+    rows = -(-len(panels.charts) // max(1, panels.columns))
+    height = size[1] / max(1, rows) * len(panels.charts)
+    if any(_left_of(chart, _INCH * height) > _MOST_LEFT * NARROW for chart in panels.charts):
+        return ""
+    stacked = Panels()
+    stacked.charts.extend(panels.charts)
+    return draw_panels(stacked, (NARROW / _INCH, height), title=title, alt=alt)
 
 
 def draw_panels(panels: Panels, size: tuple[float, float], *, title: str, alt: str, most_points: int = MOST_POINTS) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,9 @@ def draw_models(report: Report) -> Iterator[tuple[str, Drawing]]:
             "Dot: mean over a model's runs, whose number is in brackets; blue: not separated from the best. Thick bar: one "
             "standard deviation. Line: all runs. On the right, the rank with the ranks that the separated pairs leave open."
         )
-        svg = draw_forest(entries, metric=metric, systems=len(rows), title=title, alt=alt)
-        yield "models", Drawing("models", "", title, alt, caption + _first(len(shown), len(rows)), svg, "models.csv")
+        wide, narrow = _forests(entries, metric=metric, systems=len(rows), title=title, alt=alt)
+        told = caption + _first(len(shown), len(rows))
+        yield "models", Drawing("models", "", title, alt, told, wide, "models.csv", narrow)
         ranked = [row.model for row in rows if row.rank is not None]
         if len(ranked) > 2:
             cells = ((row.model_a, row.model_b, row.verdict, row.delta, row.p_adjusted) for row in pairs)
@@ -117,8 +120,14 @@ def _forest(report: Report, where: FamilyKey, rows: Sequence[BoardRow], leads: s
     if any(entry.ruled for entry in entries):
         caption += " A line across: all above it are separated from all below."
     caption = caption.rstrip() + _first(len(shown), len(rows))
-    svg = draw_forest(entries, metric=where.metric, systems=len(rows), title=title, alt=f"{alt}.")
-    return Drawing("leaderboard", "", title, f"{alt}.", caption, svg, "leaderboard.csv")
+    wide, narrow = _forests(entries, metric=where.metric, systems=len(rows), title=title, alt=f"{alt}.")
+    return Drawing("leaderboard", "", title, f"{alt}.", caption, wide, "leaderboard.csv", narrow)
+
+
+def _forests(entries: Sequence[Entry], *, metric: str, systems: int, title: str, alt: str) -> tuple[str, str]:
+    """Return a forest for a page of any width, and for a phone."""
+    draw = partial(draw_forest, entries, metric=metric, systems=systems, title=title, alt=alt)
+    return draw(), draw(narrow=True)
 
 
 def _matrix(report: Report, grid: Grid, section: str, title: str, table: str, systems: int = 0) -> Drawing:
@@ -126,11 +135,12 @@ def _matrix(report: Report, grid: Grid, section: str, title: str, table: str, sy
     alt = f"{count} by {count}: {int((grid.state == 2).sum()):,} of {count * (count - 1) // 2:,} pairs are separated."
     told = ["Row against column, the best first."]
     told += [f"{colour}." for state, colour in _COLOURS.items() if state in there]
-    told += ["Above the diagonal the gain, below it the adjusted p."] * (grid.gain is not None)
+    told += ["Where there is room, above the diagonal the gain and below it the adjusted p."] * (grid.gain is not None)
     told += ["A bar beside a name: not separated from the best."]
     told += ["A line: all above it are separated from all below."] * any(grid.ruled)
     caption = " ".join(told).format(alpha=report.alpha) + _first(count, systems)
-    return Drawing(section, "", title, alt, caption, draw_matrix(grid, title=title, alt=alt), table)
+    wide, narrow = (draw_matrix(grid, title=title, alt=alt, narrow=narrow) for narrow in (False, True))
+    return Drawing(section, "", title, alt, caption, wide, table, narrow)
 
 
 def _fill(
@@ -148,8 +158,10 @@ def _fill(
     state = np.zeros((count, count), np.int8)
     written = count <= WRITTEN
     gain, p = (np.full((count, count), "", dtype=object) for _ in range(2))
-    write: tuple[tuple[Any, Callable[[Any], str]], ...] = ((gain, lambda value: format_number(value, digits)), (p, format_p))
-    for a, b, verdict, delta, adjusted in pairs:
+    kept = [*pairs]
+    digits = _digits(digits, (delta for *_, delta, _ in kept))
+    write: tuple[tuple[Any, Callable[[Any], str]], ...] = ((gain, lambda value: format_number(value, digits)), (p, _format_p))
+    for a, b, verdict, delta, adjusted in kept:
         if a not in place or b not in place:
             continue
         row, column = sorted((place[a], place[b]))
@@ -166,6 +178,16 @@ def _fill(
         leads=[name in ahead for name in names],
         ruled=[name in below for name in names],
     )
+
+
+def _digits(digits: int, gains: Iterable[float | None]) -> int:
+    """Return how many decimals a cell has room for: three digits of the largest gain."""
+    largest = max((abs(gain) for gain in gains if gain), default=0.0)
+    return min(digits, max(0, 2 - math.floor(math.log10(largest)))) if largest else digits
+
+
+def _format_p(value: float) -> str:
+    return "<0.001" if value < 0.001 else format_p(value)
 
 
 def _leaders(of: Mapping[str, ClusterRow]) -> set[str]:

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import shorten
-from pipeline.report.drawing.shapes import SIZE, bar, line, picture, width_of, words
+from pipeline.report.drawing.shapes import NARROW, SIZE, bar, line, picture, width_of, words
 
 __all__ = ["STATES", "Grid", "draw_matrix"]
 
 WIDTH = 720.0
 LONGEST = 30
+LONGEST_WRITTEN, LONGEST_NARROW = 28, 17
+"""Characters of a name: where numbers stand in the cells, and for a phone."""
+NUMBERS = 11.0
+"""Size of the numbers in cells."""
 WRITTEN = 12
 """Systems of which the numbers can be written into the cells."""
 STATES = ("other", "not separated", "separated", "equivalent")
@@ -48,14 +52,15 @@ class Grid:
     ruled: Sequence[bool]
 
 
-def draw_matrix(grid: Grid, *, title: str, alt: str) -> str:
+def draw_matrix(grid: Grid, *, title: str, alt: str, narrow: bool = False) -> str:
     """Return the figure: gains above the diagonal and adjusted p below it where there is room, colours alone where there is not."""
     count = len(grid.names)
-    written = count <= WRITTEN and grid.gain is not None and grid.p is not None
-    labels = [f"{place} {shorten(name, LONGEST)}" for place, name in enumerate(grid.names, start=1)]
+    written = not narrow and count <= WRITTEN and grid.gain is not None and grid.p is not None
+    longest = LONGEST_NARROW if narrow else LONGEST_WRITTEN if written else LONGEST
+    labels = [f"{place} {shorten(name, longest)}" for place, name in enumerate(grid.names, start=1)]
     left = width_of(labels) + 14
-    room = (WIDTH - left - 4) / count
-    wide, tall = (min(64.0, room), 26.0) if written else (min(22.0, room), min(22.0, room))
+    room = ((NARROW if narrow else WIDTH) - left - 4) / count
+    wide, tall = (min(64.0, max(room, _widest(grid))), 26.0) if written else (min(22.0, room), min(22.0, room))
     # Of many systems only some names and numbers find room.
     each, every = (max(1, int(np.ceil(room / size))) for room, size in ((1.2 * SIZE, tall), (30.0 if count > 99 else 20.0, wide)))
     top, right = 24.0, left + wide * count
@@ -95,9 +100,15 @@ def draw_matrix(grid: Grid, *, title: str, alt: str) -> str:
             for text, x, y in ((grid.gain[row, column], column, row), (grid.p[row, column], row, column)):
                 if text:
                     at = left + wide * (x + 0.5), top + tall * (y + 0.5)
-                    yield words(*at, str(text), anchor="middle", quiet=x == row, bold=bold and x != row)
+                    yield words(*at, str(text), anchor="middle", quiet=x == row, bold=bold and x != row, size=NUMBERS)
 
     return picture(max(right + 4, 260.0), bottom + 8, parts(), title=title, alt=alt)
+
+
+def _widest(grid: Grid) -> float:
+    """Return the width of a cell whose number touches no other."""
+    texts = (str(text) for of in (grid.gain, grid.p) if of is not None for text in of.flat)
+    return width_of(texts) * NUMBERS / SIZE + 3
 
 
 def _runs(cells: NDArray[np.bool_], left: float, top: float, wide: float, tall: float, gap: float) -> Iterator[str]:

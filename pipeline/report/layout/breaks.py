@@ -1,0 +1,57 @@
+"""Where the lines of a page may not break: inside a name, inside `α = 0.05`, between a number and its unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from markupsafe import Markup, escape
+
+__all__ = ["LineBreaks", "keep_together"]
+
+_NO_BREAK = "\u00a0"
+_COUNTED = "%|pairs?|units?|items?|systems?|segments?|documents?|replicates?|runs?|models?|families|others?|more|points?|GB|MB|s"
+_AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
+_BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
+
+
+def keep_together(text: str) -> str:
+    """Return text with no-break spaces around signs before numbers, and between numbers and what they count.
+
+    Examples
+    --------
+    >>> keep_together("66 pairs at α = 0.05").replace("\u00a0", "~")
+    '66~pairs at α~=~0.05'
+    """
+    return _BEFORE_UNIT.sub(_NO_BREAK, _AROUND_SIGN.sub(rf"{_NO_BREAK}\1{_NO_BREAK}", text))
+
+
+class LineBreaks:
+    """Markup of sentences in which names are not broken where the next line has room for them.
+
+    Parameters
+    ----------
+    names : collection of str
+        Of systems and models; those that a browser would not break anyway need no markup.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        breakable = sorted((name for name in {*names} if re.search(r"[^\w.]", name)), key=lambda name: (-len(name), name))
+        self._names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])") if breakable else None
+
+    def sentence(self, text: str) -> Markup:
+        """Return a sentence as markup."""
+        if self._names is None:
+            return escape(keep_together(text))
+        parts, end = Markup(), 0
+        for found in self._names.finditer(text):
+            parts += escape(keep_together(text[end : found.start()])) + Markup('<span class="name">{}</span>').format(found[0])
+            end = found.end()
+        return parts + escape(keep_together(text[end:]))
+
+    def coded(self, text: str) -> Markup:
+        """Return a sentence with what stands between backticks as code: names of options and commands."""
+        parts = re.split(r"`([^`\n]+)`", text)
+        return Markup().join(
+            Markup("<code>{}</code>").format(part) if number % 2 else self.sentence(part) for number, part in enumerate(parts)
+        )

@@ -1,0 +1,20 @@
+"""Where the lines of a page may not break."""
+
+from __future__ import annotations
+
+from pipeline.report.layout.breaks import LineBreaks, keep_together
+
+
+def test_a_sign_stays_with_its_number_and_a_number_with_its_unit() -> None:
+    kept = keep_together("58 of 66 pairs, n = 3,000, 95 % interval")
+    assert kept.replace("\u00a0", "~") == "58 of 66~pairs, n~=~3,000, 95~% interval"
+
+
+def test_names_are_marked_in_sentences_and_not_in_code() -> None:
+    breaks = LineBreaks(["a-b", "a-b-c", "plain"])
+    assert breaks.sentence("a-b-c, a-b and plain") == '<span class="name">a-b-c</span>, <span class="name">a-b</span> and plain'
+    assert breaks.coded("as `--set x=a-b`") == "as <code>--set x=a-b</code>"
+
+
+def test_names_are_escaped() -> None:
+    assert LineBreaks(["<b>-x"]).coded("<b>-x & <i>") == '<span class="name">&lt;b&gt;-x</span> &amp; &lt;i&gt;'
