@@ -1,109 +1,22 @@
-"""Transcripts of speech: sclite's `.trn`, a line an utterance with its name, and Kaldi's text.
-
-Their marks are those of sclite: alternatives in braces, and words that may be left out.
-"""
+"""Transcripts of speech: sclite's `.trn`, a line an utterance with its name, and Kaldi's text."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, with_warnings, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._tables import refuse
+from pipeline.items.readers._transcripts import Transcript, read_marks, without_nothing
 
-__all__ = ["LEFT_OUT", "NOTHING", "Transcript", "TrnReader", "read_marks"]
-
-NOTHING = "@"
-"""What stands for no word."""
-LEFT_OUT = ("",)
-"""An alternative to a word that need not be said, and counts as said: a word that is empty."""
-
-Slot = tuple[tuple[str, ...], ...]
-
-_TOKEN = re.compile(r"[{}]|[^\s{}]+")
-_PART = re.compile(r"[{}/]|[^\s{}/]+")
-_OPTIONAL = re.compile(r"\(([^()]+)\)")
-_MOST = 1000
-_DEEPEST = 50
-
-
-class Transcript(NamedTuple):
-    """What was said: the first of all alternatives as text, and all of them place by place; none where there is one way only."""
-
-    text: str
-    slots: tuple[Slot, ...]
-
-
-def read_marks(text: str, *, optional: bool) -> Transcript:
-    """Return what a line says may be said.
-
-    Raises
-    ------
-    ValueError
-        Where braces are not in pairs, an alternative is empty, or an alternation has a thousand ways or a word in parentheses.
-
-    Examples
-    --------
-    >>> read_marks("i { um / uh / @ } saw (the) it", optional=True).slots
-    ((('i',),), (('um',), ('uh',), ()), (('saw',),), (('the',), ('',)), (('it',),))
-    """
-    if not any(mark in text for mark in "{}(@"):
-        return Transcript(text, ())
-    slots: list[Slot] = []
-    place, marked = 0, False
-    while found := _TOKEN.search(text, place):
-        token, place = found[0], found.end()
-        inner = _OPTIONAL.fullmatch(token) if optional else None
-        marked = marked or token in {"{", NOTHING} or inner is not None
-        if token == "{":
-            ways, place = _read_alternation(text, place, _DEEPEST)
-            slots.append(ways)
-        elif token == "}":
-            raise ValueError("a brace is closed that none opens")
-        elif inner is not None:
-            slots.append(((inner[1],), LEFT_OUT))
-        elif token != NOTHING:
-            slots.append(((token,),))
-    if not marked:
-        return Transcript(text, ())
-    first = " ".join(word for slot in slots for word in slot[0])
-    return Transcript(first, tuple(slots) if any(len(slot) > 1 for slot in slots) else ())
-
-
-def _read_alternation(text: str, place: int, deepest: int) -> tuple[Slot, int]:
-    """Return the ways of an alternation whose brace was just opened, each once, and the place behind it."""
-    ways: list[tuple[str, ...]] = []
-    parts: list[Sequence[tuple[str, ...]]] = []
-    while found := _PART.search(text, place):
-        token, place = found[0], found.end()
-        if token == "{":
-            if not deepest:
-                raise ValueError(f"alternations are nested more than {_DEEPEST} deep")
-            inner, place = _read_alternation(text, place, deepest - 1)
-            parts.append(inner)
-        elif token in "/}":
-            if not parts:
-                raise ValueError("an alternative is empty")
-            if len(ways) + math.prod(map(len, parts)) > _MOST:
-                raise ValueError(f"an alternation has more than {_MOST} ways")
-            ways.extend(tuple(word for part in chosen for word in part) for chosen in product(*parts))
-            if token == "}":
-                return tuple(dict.fromkeys(ways)), place
-            parts = []
-        elif _OPTIONAL.fullmatch(token):
-            raise ValueError(f"{token} may be left out of an alternative: write the alternative with it, and the one without")
-        else:
-            parts.append([() if token == NOTHING else (token,)])
-    raise ValueError("a brace is opened and not closed")
-
+__all__ = ["TrnReader"]
 
 _LAYOUTS = ("trn", "kaldi")
 _NAME_BEHIND = re.compile(r"\(([^()\s]+)\)[ \t]*$")
@@ -221,7 +134,7 @@ class TrnReader(Reader):
                 for text, line in zip(read.texts, read.lines, strict=True)
                 if "{" in text or "}" in text
             )
-            read.texts = [_without_nothing(text) for text in read.texts]
+            read.texts = [without_nothing(text) for text in read.texts]
         return {name: Items(tuple(read.names), {"text": tuple(read.texts)}, source, tuple(read.lines), False)}
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
@@ -236,7 +149,7 @@ class TrnReader(Reader):
         for name, text in zip(ids, texts, strict=True):
             if not re.fullmatch(r"[^()\s]+", name) or name.startswith(_COMMENT):
                 raise ValueError(f"an utterance cannot be named {name!r}")
-            if self.layout == "trn" and (text.startswith(_COMMENT) or "{" in text or "}" in text or _without_nothing(text) != text):
+            if self.layout == "trn" and (text.startswith(_COMMENT) or "{" in text or "}" in text or without_nothing(text) != text):
                 raise ValueError(f"the text {text!r} of utterance '{name}' would be read as something else")
         behind = self.layout == "trn"
         write_lines(
@@ -299,11 +212,3 @@ class TrnReader(Reader):
             return name[: self.speaker]
         ends = [place for place in map(name.find, self.speaker) if place > 0]
         return name[: min(ends)] if ends else name
-
-
-def _without_nothing(text: str) -> str:
-    """Leave out the signs of no word."""
-    if NOTHING not in text:
-        return text
-    words = re.split(r"([ \t]+)", text)
-    return text if NOTHING not in words else " ".join(word for word in words[::2] if word and word != NOTHING)

@@ -13,7 +13,8 @@ from pipeline.errors import DataError
 from pipeline.items.align import survey_test_set
 from pipeline.items.outputs import load_output
 from pipeline.items.readers import load_reader
-from pipeline.items.readers.trn import TrnReader, read_marks
+from pipeline.items.readers._transcripts import read_marks
+from pipeline.items.readers.trn import TrnReader
 from pipeline.items.recognise import recognise_file, take_sample
 from pipeline.metrics import load_metric
 from pipeline.study.schema import Systems
