@@ -145,6 +145,7 @@ def compare_study(
     from pipeline.analyses.registry import analyses_of_compare  # only now: a mistyped metric need not wait for these
     from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
+    from pipeline.study.writing import COMPARISON
 
     if files != outputs:
         named: str | dict[str, str] = outputs["*"]
@@ -153,8 +154,7 @@ def compare_study(
     else:
         named = outputs
     procedures = [procedures] if isinstance(procedures, str) else procedures
-    test_set: dict[str, Any] = {"format": found.value, "outputs": named}
-    test_set |= found.gold
+    test_set: dict[str, Any] = {"format": found.value, "outputs": named, **found.gold}
     if missing != "error":
         test_set["missing"] = missing
     if columns:
@@ -173,7 +173,7 @@ def compare_study(
         resampling |= {"family": "against-baseline", "baseline": baseline}
     value: dict[str, Any] = {
         "schema": 1,
-        "study": "compare",
+        "study": COMPARISON,
         "test_sets": {"test set": test_set},
         "metrics": placed,
         "resampling": resampling,

@@ -25,8 +25,9 @@ from pipeline.report.pairs.all_pairs import encode_all_pairs
 from pipeline.report.pairs.pair_table import MARKS
 from pipeline.report.provenance import Provenance
 from pipeline.report.trainings import tell_failures
+from pipeline.study.writing import COMPARISON
 
-__all__ = ["render_html", "render_markdown", "without_files"]
+__all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 
 LONG = 25
 LONG_CAPTION = 420
@@ -75,6 +76,7 @@ def render_html(
         report=report,
         claims=[claim_of(report, verdict) for verdict in report.verdict],
         failures=tell_failures(report),
+        title=title_of(report),
         provenance=provenance,
         item_scores=Markup(encode_item_scores(items)),
         # Made of JSON, in which no "<" is left: nothing in it ends the element or begins another.
@@ -97,8 +99,18 @@ def _inline(drawing: Drawing, prefix: str) -> str:
     return inline_svg(drawing.svg, prefix) + narrow
 
 
+def title_of(report: Report) -> str:
+    """Return what a page is called: a comparison without a study file after what it compares, anything else as its study."""
+    if report.study != COMPARISON:
+        return report.study
+    names = list(dict.fromkeys([row.model for row in report.models] or [row.name for row in report.systems]))
+    named = " and ".join(names) if len(names) == 2 else f"{len(names)} {'models' if report.models else 'systems'}"
+    return f"{named} compared"
+
+
 def without_files(page: str) -> str:
-    """Return a page that will lie by itself: nothing links to files beside it."""
+    """Return a page that will lie by itself: nothing links to files beside it, and there is no study to run again."""
+    page = re.sub(r"<div><dt>Command</dt>.*?</div>", "", page)
     page = re.sub(r"<!-- files -->.*?<!-- end of files -->\s*", "", page, flags=re.DOTALL)
     page = re.sub(r' <span class="quiet">Numbers: <a class="file"[^>]*>[^<]*</a>\.</span>', "", page)
     return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)
@@ -111,7 +123,7 @@ def render_markdown(
     provenance: Provenance = Provenance(),  # noqa: B008 - frozen
 ) -> str:
     """Return the whole report as Markdown."""
-    lines = [f"# {escape(report.study)}", ""]
+    lines = [f"# {escape(title_of(report))}", ""]
     lines += ["## Verdict", ""]
     for verdict in report.verdict:
         where = f"{escape(verdict.test_set)} · {escape(name_metric(verdict.metric))}"

@@ -69,6 +69,9 @@ def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, A
     page = (written[0] / "page.html").read_text("utf-8")
     assert 'href="tables/' not in page  # it lies by itself
     assert "Files beside this page" not in page
+    assert "<title>3 systems compared: report</title>" in page
+    assert "<h1>3 systems compared</h1>" in page
+    assert "pipeline run" not in page  # nothing is kept that could be run again
     assert page.count("<svg") >= 1
     assert not re.search(r'(src|href)="(?!#|https://doi)[^"]*"', page)
 

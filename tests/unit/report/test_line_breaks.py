@@ -18,3 +18,8 @@ def test_names_are_marked_in_sentences_and_not_in_code() -> None:
 
 def test_names_are_escaped() -> None:
     assert LineBreaks(["<b>-x"]).coded("<b>-x & <i>") == '<span class="name">&lt;b&gt;-x</span> &amp; &lt;i&gt;'
+
+
+def test_a_name_that_fills_a_line_may_break() -> None:
+    long = "a-name-" * 5
+    assert LineBreaks([long, "a-b"]).sentence(f"{long} and a-b") == f'{long} and <span class="name">a-b</span>'
