@@ -32,8 +32,8 @@ def effects_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDA
     Examples
     --------
     >>> two = np.array([[2, 2], [0, 1], [2, 1]])
-    >>> effects_of_items(two, lambda sums: sums[0] / sums[1]).tolist()
-    [0.0, -0.3333333333333333, 0.33333333333333326]
+    >>> effects_of_items(two, lambda sums: sums[0] / sums[1]).round(3).tolist()
+    [0.0, -0.333, 0.333]
     """
     total = statistics.sum(axis=0)
     return _score(total, score) - _score(total - statistics, score)

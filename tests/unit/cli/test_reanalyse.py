@@ -165,7 +165,7 @@ def test_thresholds_settings_and_systems_that_go_are_told() -> None:
     assert [change.text for change in list_changes(before, after)] == [
         "the study has another seed",
         "news: a is gone",
-        "news by bleu, a and b: was: a is better; now: b is better (b is ahead by 1.0000)",
+        "news by BLEU, a and b: was: a is better; now: b is better (b is ahead by 1.0000)",
     ]
 
 
