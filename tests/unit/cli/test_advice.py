@@ -1,4 +1,4 @@
-"""Every command that a message advises is known here, with the test in which it is followed; some are followed here, to the letter."""
+"""Every command that a message advises is listed with the test in which it is followed; some are followed here, to the letter."""
 
 from __future__ import annotations
 
