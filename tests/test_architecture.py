@@ -375,6 +375,17 @@ def test_the_values_of_procedures_and_presets_are_read_without_what_computes_the
     assert printed.strip() == "[]"
 
 
+def test_which_analyses_are_asked_unnamed_is_known_without_importing_one() -> None:
+    code = (
+        "import sys; from pipeline.analyses.registry import analyses_of_compare, default_analyses, null_laboratories;"
+        "asked = {*analyses_of_compare(runs=True), *default_analyses(), *null_laboratories()};"
+        "from pipeline.plugins import in_tree; assert asked and all(in_tree('analyses', name) for name in asked);"
+        "print([name for name in sys.modules if name.endswith('.analysis')])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
 def test_no_two_test_modules_have_one_name() -> None:
     # pytest imports them by their bare name: the second would be refused, on a fresh checkout only.
     paths = [path for path in (ROOT / "tests").rglob("*.py") if "fixtures" not in path.parts]  # scripts that made files

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,18 @@ import numpy as np
 from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import suggest
-from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
+from pipeline.plugins import check_members, complete_class, import_plugin, in_tree
 
 __all__ = ["accept_finding", "analyses_of_compare", "are_own", "default_analyses", "load_analysis", "null_laboratories"]
 
 _FAMILY = "analyses"
+
+# The package's own that are asked unnamed, told here and not by the analyses: importing all of them takes a tenth of a small
+# comparison. What is installed beside this package changes no study.
+_DEFAULT = ("thresholds", "size-curve", "calibration-transfer", "type-one")
+_OF_COMPARE = ("thresholds",)
+_OF_RUNS = ("replicas",)
+_NULL_LABORATORIES = ("type-one",)
 
 
 def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_sets: Iterable[str] | None = None) -> Analysis:
@@ -120,21 +126,14 @@ def are_own(names: Iterable[str]) -> bool:
 
 def default_analyses() -> tuple[str, ...]:
     """Return the analyses of studies that name none, in their order."""
-    placed = [(made.default_place, name) for name, made in _own().items() if made.default_place is not None]
-    return tuple(name for _, name in sorted(placed))
+    return _DEFAULT
 
 
 def analyses_of_compare(*, runs: bool = False) -> tuple[str, ...]:
     """Return the analyses of comparisons without a study; with ``runs``, where outputs are runs of models."""
-    return tuple(name for name, made in _own().items() if made.of_compare or (runs and made.of_runs))
+    return (*_OF_RUNS, *_OF_COMPARE) if runs else _OF_COMPARE
 
 
 def null_laboratories() -> tuple[str, ...]:
     """Return the analyses that are asked of every study that does not refuse them."""
-    return tuple(name for name, made in _own().items() if made.null_laboratory)
-
-
-@cache
-def _own() -> Mapping[str, type[Analysis]]:
-    """Return the package's own analyses: what is installed beside it changes no study."""
-    return {name: import_plugin(_FAMILY, name) for name in list_plugins(_FAMILY) if in_tree(_FAMILY, name)}
+    return _NULL_LABORATORIES

@@ -176,29 +176,17 @@ class Analysis(ABC):
     """A question asked of the cubes; pure.
 
     An analysis of an entry point inherits this class, or has all of its members that have no default; it is refused (P308)
-    otherwise. Defaults of studies are those of this package: the attributes that make them mean nothing in other packages.
+    otherwise. A study that names no analysis is asked those of this package.
 
     Attributes
     ----------
     name : str
         As studies have it: that of the entry point.
-    default_place : int or None
-        Its place among the analyses of studies that name none; None where it must be named.
-    of_compare : bool
-        Whether `compare` asks it.
-    of_runs : bool
-        Whether `compare` asks it where outputs are runs of models.
-    null_laboratory : bool
-        Whether it is asked of every study unless `report.null_laboratory` refuses it.
     of_single_runs : bool
         Whether it compares systems one by one, also where they are runs of models: the report then says that it is not about these.
     """
 
     name: ClassVar[str]
-    default_place: ClassVar[int | None] = None
-    of_compare: ClassVar[bool] = False
-    of_runs: ClassVar[bool] = False
-    null_laboratory: ClassVar[bool] = False
     of_single_runs: ClassVar[bool] = False
 
     @abstractmethod

@@ -42,7 +42,6 @@ class CalibrationTransfer(Analysis):
     """The share of pairs that keep their order on another test set, by p-value."""
 
     name: ClassVar[str] = "calibration-transfer"
-    default_place: ClassVar[int | None] = 3
     of_single_runs: ClassVar[bool] = True
     items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of the items by test set, where they are known."""

@@ -105,7 +105,6 @@ class ReplicaAnalysis(Analysis):
     """What can be said of models that were run several times: p by null, spreads, variance components."""
 
     name: ClassVar[str] = "replicas"
-    of_runs: ClassVar[bool] = True
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 
     def check(self, options: Mapping[str, Any]) -> None:

@@ -49,7 +49,6 @@ class SizeCurve(Analysis):
     """Thresholds, those by standard errors and median standard errors against test size, with the fit of c/√n to each."""
 
     name: ClassVar[str] = "size-curve"
-    default_place: ClassVar[int | None] = 2
     of_single_runs: ClassVar[bool] = True
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 

@@ -100,8 +100,6 @@ class Thresholds(Analysis):
     """The gain above which a difference is usually significant, by test size and relation of the systems."""
 
     name: ClassVar[str] = "thresholds"
-    default_place: ClassVar[int | None] = 1
-    of_compare: ClassVar[bool] = True
     of_single_runs: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:

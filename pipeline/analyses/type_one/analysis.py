@@ -54,8 +54,6 @@ class TypeOne(Analysis):
     """How often each test rejects null data sets made of the study's own outputs."""
 
     name: ClassVar[str] = "type-one"
-    default_place: ClassVar[int | None] = 4
-    null_laboratory: ClassVar[bool] = True
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 
     def check(self, options: Mapping[str, Any]) -> None:
