@@ -6,6 +6,7 @@ Numba makes its object of a kernel when that is first called: of more than two h
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
@@ -92,6 +93,20 @@ class Kernel:
         if isinstance(compiled, Dispatcher):  # plain Python under NUMBA_DISABLE_JIT
             _keep(cast(Any, compiled), self._signature)
         return compiled
+
+    def is_at_hand(self, *arguments: Any) -> bool:
+        """Tell whether it is compiled for the types of these arguments, here or on disk: a call takes milliseconds, not seconds.
+
+        Nothing is at hand where no kernel was called yet: importing Numba takes longer than loading ten.
+        """
+        if "numba" not in sys.modules or not hasattr(self._compiled, "overloads"):
+            return False
+        from pipeline.compiled.disk_cache import KeptSignatures
+
+        types, kept = tuple(map(self._compiled.typeof_pyval, arguments)), self._compiled._cache
+        return types in self._compiled.overloads or (
+            isinstance(kept, KeptSignatures) and kept.has(self._signature or types, self._compiled.targetctx)
+        )
 
     @property
     def folder(self) -> str | None:

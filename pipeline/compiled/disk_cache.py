@@ -97,6 +97,11 @@ class KeptSignatures(FunctionCache):
         path = self._files.path_of(self._index_key(signature, target_context.codegen()))
         return None if path is None else self._turns.wait(path, lambda: self._load(signature, target_context))
 
+    def has(self, signature: Any, target_context: Any) -> bool:
+        """Tell whether code is kept for these types, made from the source as it is; what is damaged is found when it is loaded."""
+        path = self._files.path_of(self._index_key(signature, target_context.codegen()))
+        return path is not None and self._files.is_current(path)
+
     def _load(self, signature: Any, target_context: Any) -> Any:
         """Return the code kept for these types; None where there is none, or its types only look alike."""
         try:
@@ -166,6 +171,14 @@ class _OneFileEach(IndexDataCacheFile):
         if hashlib.sha256(body).digest() != content[:_DIGEST] or not body.startswith(self._stamp):
             return None
         return pickle.loads(body[_DIGEST:])
+
+    def is_current(self, path: str) -> bool:
+        """Tell whether a file was made from the source as it is."""
+        try:
+            with open_private(path) as file:
+                return file.read(_DIGEST + len(self._stamp))[_DIGEST:] == self._stamp
+        except OSError:
+            return False
 
     def flush(self) -> None:
         """Remove the files of this kernel, and what writers that were killed left of them."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.compiled.decorator import Kernel
 
-__all__ = ["FEW_STEPS", "FewSoFar", "plain_python", "suited"]
+__all__ = ["FEW_STEPS", "FewSoFar", "is_at_hand", "plain_python", "suited"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -35,17 +35,29 @@ class FewSoFar:
     ----------
     at_once, in_all : int
         The most that is little.
+    at_hand : callable, optional
+        Says whether a kernel can be had without compiling it. It is asked once, after a sixteenth of ``in_all``: if it can, no more
+        than that is little.
     """
 
-    def __init__(self, at_once: int, in_all: int) -> None:
-        self._at_once, self._left = at_once, in_all
+    def __init__(self, at_once: int, in_all: int, *, at_hand: Callable[[], bool] | None = None) -> None:
+        self._at_once, self._left, self._at_hand = at_once, in_all, at_hand
+        self._asked_at = in_all - in_all // 16
 
     def __call__(self, number: int) -> bool:
         """Tell it of so many more."""
         if number > self._at_once:
             return False
         self._left -= number
+        if self._at_hand is not None and self._left < self._asked_at:
+            self._left = -1 if self._at_hand() else self._left
+            self._at_hand = None
         return self._left >= 0
+
+
+def is_at_hand(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Tell whether a kernel is compiled for the types of these arguments, here or on disk."""
+    return isinstance(function, Kernel) and function.is_at_hand(*arguments)
 
 
 @functools.cache

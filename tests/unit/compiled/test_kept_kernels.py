@@ -35,6 +35,18 @@ def test_a_second_process_compiles_nothing(code: Any, kept: Path) -> None:
     assert len(kept_files(kept)) == 4
 
 
+def test_a_kernel_is_at_hand_once_it_was_compiled_of_the_same_source_and_types(code: Any, kept: Path) -> None:
+    code.write(caller=CALLER, part=PART)
+    assert not code.load().is_at_hand(4)
+    first = code.load()
+    first(4)
+    assert first.is_at_hand(4)
+    assert code.load().is_at_hand(4)
+    assert not code.load().is_at_hand(4.0)
+    code.write(part=PART.replace("+ 1", "+ 2"))
+    assert not code.load().is_at_hand(4)
+
+
 KINDS = """
 import math
 import numpy as np

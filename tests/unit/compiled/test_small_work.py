@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
@@ -66,3 +67,11 @@ def test_plain_python_warns_of_no_number_as_a_kernel_does_not() -> None:
 def test_little_work_is_little_until_there_was_much_of_it() -> None:
     is_little = FewSoFar(10, 25)
     assert [is_little(number) for number in (10, 11, 10, 5, 0, 1, 10)] == [True, False, True, True, True, False, False]
+
+
+@pytest.mark.parametrize("at_hand", [False, True])
+def test_less_is_little_where_a_kernel_is_at_hand_and_that_is_asked_once(at_hand: bool) -> None:
+    asked: list[None] = []
+    is_little = FewSoFar(32, 320, at_hand=lambda: asked.append(None) or at_hand)  # type: ignore[func-returns-value]
+    assert [is_little(number) for number in (20, 0, 20, 20)] == [True, True, not at_hand, not at_hand]
+    assert len(asked) == 1
