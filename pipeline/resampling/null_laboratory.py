@@ -18,7 +18,7 @@ from pipeline.resampling.measures import COUNTS, ScoreFunction
 from pipeline.resampling.null_products import Product
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
-from pipeline.resampling.swaps import draw_swaps
+from pipeline.resampling.swaps import KeptSwaps, draw_swaps
 
 __all__ = ["SHARED", "NullCounts", "NullSwaps", "TwoOutputs", "make_nulls", "randomize_nulls", "resample_nulls"]
 
@@ -88,14 +88,17 @@ class NullSwaps:
         A unit of it for each unit, or for each group of units.
     group : (unit,) int64, optional
         The group of each unit, numbered from 0: all of a group change sides, or none. Without it each unit is one.
+    kept : KeptSwaps, optional
+        Where swaps are found again: both tests of a null data set ask for the same ones, and so do other pairs.
     """
 
     draws: Draws
     group: NDArray[np.int64] | None = None
+    kept: KeptSwaps | None = None
 
     def draw(self, first: int, count: int) -> NDArray[np.float32]:
         """Return (null, unit): 1 where the outputs of a unit are exchanged."""
-        drawn = draw_swaps(self.draws, first, count)
+        drawn = (draw_swaps if self.kept is None else self.kept.draw)(self.draws, first, count)
         return drawn if self.group is None else drawn[:, self.group]
 
     @property
@@ -197,7 +200,7 @@ def randomize_nulls(pair: TwoOutputs, swaps: NullSwaps, reference: Draws, *, nul
     nulls, replicates : int
     """
     result = _observe(pair, swaps, nulls)
-    law = _observe(pair, NullSwaps(reference), replicates)
+    law = _observe(pair, NullSwaps(reference, kept=swaps.kept), replicates)
     gains = np.sort(law.delta[np.isfinite(law.delta)])
     known = np.isfinite(result.delta)
     delta, slack = np.abs(result.delta[known]), TOLERANCE * np.abs(result.score[:, known]).sum(axis=0)

@@ -14,7 +14,7 @@ from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import SHIFT, draw_words, philox, rounds
 
-__all__ = ["draw_swap", "draw_swap_words", "draw_swaps", "spread_bits"]
+__all__ = ["KeptSwaps", "draw_swap", "draw_swap_words", "draw_swaps", "spread_bits"]
 
 _WORD = 32  # bits
 _AT_ONCE = 2**14  # counters whose words stay in the second-level cache
@@ -74,6 +74,31 @@ def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | 
         words = np.ascontiguousarray(np.moveaxis(philox(counter, key), 0, -1), "<u4").reshape(len(some), -1)
         some[:] = np.unpackbits(words.view(np.uint8), axis=1, count=draws.n_units, bitorder="little")
     return swaps
+
+
+class KeptSwaps:
+    """Swaps that are drawn once for all who want the same ones, and kept as bits.
+
+    Parameters
+    ----------
+    most_bytes : int, optional
+        Beyond them swaps are drawn whenever they are wanted.
+    """
+
+    def __init__(self, most_bytes: int = 2**25) -> None:
+        self._left = most_bytes
+        self._kept: dict[tuple[Draws, int, int], NDArray[np.uint8]] = {}
+
+    def draw(self, draws: Draws, first: int, count: int) -> NDArray[np.float32]:
+        """Return what `draw_swaps` returns."""
+        place = draws, first, count
+        if place in self._kept:
+            return np.unpackbits(self._kept[place], axis=1, count=draws.n_units).astype(np.float32)
+        drawn = draw_swaps(draws, first, count)
+        if (size := count * -(-draws.n_units // 8)) <= self._left:
+            self._left -= size
+            self._kept[place] = np.packbits(drawn.astype(np.bool_), axis=1)
+        return drawn
 
 
 def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None = None) -> NDArray[np.uint64]:

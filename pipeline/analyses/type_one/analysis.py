@@ -29,6 +29,7 @@ from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.null_laboratory import NullSwaps
 from pipeline.resampling.strata import StratifiedDraws, stratified_key
+from pipeline.resampling.swaps import KeptSwaps
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,11 +71,11 @@ class TypeOne(Analysis):
         places = [(name, str(metric)) for name, cube in cubes.items() for metric in cube["metric"].values.tolist()]
         waiting = {place: self._pairs(*place, cubes[place[0]], chosen) for place in places}
         made: dict[tuple[str, str], list[dict[str, Any]]] = {place: [] for place in places}
-        left = chosen.budget
+        left, kept = chosen.budget, KeptSwaps()
         for turn in range(chosen.pairs):  # one pair of every test set and metric before a second of any
             for place in places:
                 for candidate in waiting[place][turn : turn + 1]:
-                    rows, cost = self._rows(*place, cubes[place[0]], candidate, chosen, left)
+                    rows, cost = self._rows(*place, cubes[place[0]], candidate, chosen, left, kept)
                     made[place] += rows
                     left -= cost
         left = self._part_runs(places, cubes, chosen, made, left)
@@ -132,7 +133,14 @@ class TypeOne(Analysis):
         return [*pairs] or [f"{who} on any unit"]
 
     def _rows(
-        self, test_set: str, metric: str, cube: xr.Dataset, pair: NullPair | str, options: TypeOneOptions, left: float
+        self,
+        test_set: str,
+        metric: str,
+        cube: xr.Dataset,
+        pair: NullPair | str,
+        options: TypeOneOptions,
+        left: float,
+        kept: KeptSwaps,
     ) -> tuple[list[dict[str, Any]], float]:
         """Return the rows of a pair and what they cost, or one row with the reason."""
         where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": "full", "design": SWAPPED}
@@ -149,17 +157,22 @@ class TypeOne(Analysis):
         if isinstance(data, str):
             return [nothing(where, data)], 0.0
         where["units"] = len(data.outputs.statistics)
-        rows = _ask(where, data, scored, cube, options)
+        rows = _ask(where, data, scored, cube, options, kept)
         if data.document is None:
             return rows, cost
         by_document = where | {"design": BY_DOCUMENT}
         if 2 * cost > left:
             return [*rows, nothing(by_document, beyond)], cost
-        return rows + _ask(by_document, data, scored, cube, options), 2 * cost
+        return rows + _ask(by_document, data, scored, cube, options, kept), 2 * cost
 
 
 def _ask(
-    where: Mapping[str, Any], data: PairData, scored: ScoredStatistics, cube: xr.Dataset, options: TypeOneOptions
+    where: Mapping[str, Any],
+    data: PairData,
+    scored: ScoredStatistics,
+    cube: xr.Dataset,
+    options: TypeOneOptions,
+    kept: KeptSwaps,
 ) -> list[dict[str, Any]]:
     """Ask every test of the null data sets of a pair, made as ``where`` says."""
     units, group = len(data.outputs.statistics), data.document if where["design"] == BY_DOCUMENT else None
@@ -172,9 +185,9 @@ def _ask(
     resamples: Draws | StratifiedDraws = draws("resamples", units)
     if data.stratum is not None:
         resamples = StratifiedDraws(stratified_key(**address, rule="resamples", stratum=data.stratum), data.stratum)
-    nulls = NullSwaps(draws("nulls", units))
+    nulls = NullSwaps(draws("nulls", units), kept=kept)
     if group is not None:
-        nulls = NullSwaps(draws("nulls by document", int(group.max()) + 1), group)
+        nulls = NullSwaps(draws("nulls by document", int(group.max()) + 1), group, kept)
     asked: dict[str, Any] = {"resamples": resamples, "swaps": draws("swaps", units)}
     asked |= {"count": options.nulls, "replicates": options.replicates}
     rules = own_rules(cube)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.special import chdtri
 
+from pipeline.resampling import swaps
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import philox
 from pipeline.resampling.products.byte_product import pack_counts, quads_of, zero_counts
-from pipeline.resampling.swaps import draw_swap, draw_swap_words, draw_swaps, spread_bits
+from pipeline.resampling.swaps import KeptSwaps, draw_swap, draw_swap_words, draw_swaps, spread_bits
 
 FALSE_ALARM = 1e-6
 
@@ -104,3 +105,14 @@ def test_spread_bits_are_the_swaps(n_units: int, replicates: int) -> None:
     rows = lambda counts: counts.transpose(0, 2, 1, 3).reshape(-1, 4 * quads_of(n_units))[:replicates, :n_units]  # noqa: E731
     np.testing.assert_array_equal(rows(masks), rows(packed))
     assert masks.max() <= 1
+
+
+def test_kept_swaps_are_drawn_once_as_long_as_they_are_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Draws, int, int]] = []
+    monkeypatch.setattr(swaps, "draw_swaps", lambda *address: asked.append(address) or draw_swaps(*address))
+    draws, kept = Draws(key=7, n_units=133, n_draws=133), KeptSwaps(most_bytes=150)  # 17 bytes a replicate
+    for first, count in ((0, 5), (0, 5), (5, 4), (0, 5), (5, 4)):
+        found = kept.draw(draws, first, count)
+        assert found.dtype == np.float32
+        assert np.array_equal(found, draw_swaps(draws, first, count))
+    assert [address[1:] for address in asked] == [(0, 5), (5, 4), (5, 4)]
