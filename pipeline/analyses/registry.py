@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,11 @@ import numpy as np
 from pipeline.errors import PipelineError, PluginError, StudyError
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import suggest
-from pipeline.plugins import check_members, complete_class, import_plugin, in_tree
+from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
 
 __all__ = ["accept_finding", "analyses_of_compare", "are_own", "default_analyses", "load_analysis", "null_laboratories"]
 
 _FAMILY = "analyses"
-
-# The package's own that are asked unnamed, told here and not by the analyses: importing all of them takes a tenth of a small
-# comparison. What is installed beside this package changes no study.
-_DEFAULT = ("thresholds", "size-curve", "calibration-transfer", "type-one")
-_OF_COMPARE = ("thresholds",)
-_OF_RUNS = ("replicas",)
-_NULL_LABORATORIES = ("type-one",)
 
 
 def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_sets: Iterable[str] | None = None) -> Analysis:
@@ -126,14 +121,27 @@ def are_own(names: Iterable[str]) -> bool:
 
 def default_analyses() -> tuple[str, ...]:
     """Return the analyses of studies that name none, in their order."""
-    return _DEFAULT
+    placed = _own_with("DEFAULT_PLACE")
+    return tuple(sorted(placed, key=lambda name: int(placed[name])))
 
 
 def analyses_of_compare(*, runs: bool = False) -> tuple[str, ...]:
     """Return the analyses of comparisons without a study; with ``runs``, where outputs are runs of models."""
-    return (*_OF_RUNS, *_OF_COMPARE) if runs else _OF_COMPARE
+    asked = {*_own_with("OF_COMPARE"), *(_own_with("OF_RUNS") if runs else ())}
+    return tuple(sorted(asked))
 
 
 def null_laboratories() -> tuple[str, ...]:
     """Return the analyses that are asked of every study that does not refuse them."""
-    return _NULL_LABORATORIES
+    return tuple(_own_with("NULL_LABORATORY"))
+
+
+@cache
+def _own_with(fact: str) -> Mapping[str, Any]:
+    """Return what the folders of the package's own analyses say under this name: what is installed beside it changes no study.
+
+    The folder says so, and not the class: importing all analyses takes a tenth of a small comparison.
+    """
+    own = {name: point for name, point in list_plugins(_FAMILY).items() if in_tree(_FAMILY, name)}
+    said = {name: vars(import_module(point.module.rpartition(".")[0])).get(fact) for name, point in own.items()}
+    return {name: value for name, value in said.items() if value}

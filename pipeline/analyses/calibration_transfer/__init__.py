@@ -1,1 +1,3 @@
 """Does a small p on one test set predict the sign on another? Pairs are binned by their p, and signs that are kept are counted."""
+
+DEFAULT_PLACE = 3
