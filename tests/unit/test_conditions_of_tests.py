@@ -1,0 +1,26 @@
+"""What tests run under: one thread, for two processes of them share two cores, and nothing collected that is no test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+
+def test_every_blas_has_the_threads_that_tests_may_use() -> None:
+    """Threads of a BLAS that wait use up the core of the other process."""
+    np.ones((2, 2)) @ np.ones((2, 2))
+    loaded = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert {pool["num_threads"] for pool in loaded} == {int(os.environ["OPENBLAS_NUM_THREADS"])}
+
+
+@pytest.mark.parametrize(("text", "collectors"), [('"""Add.\n\n>>> 1 + 1\n2\n"""\n', 1), ('"""Add."""\n', 0)])
+def test_only_modules_with_a_prompt_are_asked_for_examples(
+    request: pytest.FixtureRequest, tmp_path: Path, text: str, collectors: int
+) -> None:
+    (tmp_path / "module.py").write_text(text)
+    asked = request.session.gethookproxy(tmp_path).pytest_collect_file
+    assert len(asked(file_path=tmp_path / "module.py", parent=request.session)) == collectors
