@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -165,20 +166,28 @@ def reference_systems() -> list[tuple[str, Path]]:
 
 
 @cache  # many tests read all modules
+def both_imports(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """What a file imports anywhere in it, and of this what not only a type checker sees."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+
+    def look(block: Iterable[ast.stmt], is_run: bool) -> None:
+        for node in block:  # expressions, of which there are ten times as many, import nothing
+            if isinstance(node, ast.Import):
+                found[is_run] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found[is_run] |= {f"{node.module}.{alias.name}" for alias in node.names}
+            checked_alone = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+            look(getattr(node, "body", ()), is_run and not checked_alone)
+            for name in ("orelse", "finalbody", "handlers", "cases"):
+                look(getattr(node, name, ()), is_run)
+
+    look(ast.parse(path.read_text()).body, True)
+    return frozenset(found[True] | found[False]), frozenset(found[True])
+
+
 def imports(path: Path, *, when_run: bool = False) -> frozenset[str]:
     """What a file imports anywhere in it; ``when_run`` leaves out what only a type checker sees."""
-    tree = ast.parse(path.read_text())
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {child for block in blocks for child in ast.walk(block)} if when_run else set()
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if node in unseen:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(found)
+    return both_imports(path)[when_run]
 
 
 def folder_of(name: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 import pipeline
 from pipeline import errors
@@ -17,49 +19,57 @@ PACKAGE = Path(pipeline.__file__).parent
 CODE = re.compile(r"(?:error\[)?(P\d{3})(?:\]: .*)?")
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
+class Raised(NamedTuple):
+    """An error that is made with its code."""
+
+    kind: str
+    code: str
+    place: str
+
+
+class Used(NamedTuple):
+    """The places where each code stands alone in quotes, and the errors that are made with theirs."""
+
+    places: dict[str, list[str]]
+    raised: list[Raised]
+
+
+@pytest.fixture(scope="module")
+def used() -> Used:
+    """What all modules use: they are read once."""
+    found = Used(defaultdict(list), [])
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name not in {"error_codes.py", "error_help.py"}:
-            yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text())
-
-
-def used_codes() -> dict[str, list[str]]:
-    """The places where each code stands alone in quotes."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for name, tree in trees():
-        for node in ast.walk(tree):
+        if path.name in {"error_codes.py", "error_help.py"}:
+            continue
+        name = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and (code := CODE.fullmatch(node.value)):
-                places[code[1]].append(f"{name}:{node.lineno}")
-    return places
+                found.places[code[1]].append(f"{name}:{node.lineno}")
+            elif isinstance(node, ast.Call) and (made := made_with_code(node)):
+                found.raised.append(Raised(*made, f"{name}:{node.lineno}"))
+    return found
 
 
-def raised() -> Iterator[tuple[str, str, str]]:
-    """The class, the code and the place of errors that are made with their code, `DataError.of("P201", …)` and the like."""
-    for name, tree in trees():
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call):
-                continue
-            made = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "of" else node.func
-            if not isinstance(made, ast.Name) or not isinstance(getattr(errors, made.id, None), type):
-                continue
-            inner = node.args[0] if node.args else None
-            first = inner.args[0] if isinstance(inner, ast.Call) and inner.args and ast.unparse(inner.func) == "Problem" else inner
-            if isinstance(first, ast.Constant) and isinstance(first.value, str) and made.id != "Problem":
-                yield made.id, first.value, f"{name}:{node.lineno}"
+def made_with_code(call: ast.Call) -> tuple[str, str] | None:
+    """The class and the code of an error, of `DataError.of("P201", …)` and the like."""
+    made = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "of" else call.func
+    if not isinstance(made, ast.Name) or not isinstance(getattr(errors, made.id, None), type) or made.id == "Problem":
+        return None
+    inner = call.args[0] if call.args else None
+    first = inner.args[0] if isinstance(inner, ast.Call) and inner.args and ast.unparse(inner.func) == "Problem" else inner
+    return (made.id, first.value) if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
 
 
-def test_every_code_that_is_used_is_in_the_table_and_none_is_left_over() -> None:
-    used = used_codes()
-    assert {code: places for code, places in used.items() if code not in CODES} == {}, "not in the table"
-    assert [code for code in CODES if code not in used] == [], "nobody uses these"
+def test_every_code_that_is_used_is_in_the_table_and_none_is_left_over(used: Used) -> None:
+    assert {code: places for code, places in used.places.items() if code not in CODES} == {}, "not in the table"
+    assert [code for code in CODES if code not in used.places] == [], "nobody uses these"
 
 
-def test_errors_end_with_the_exit_status_of_their_code() -> None:
-    found = list(raised())
-    assert len(found) > 200, "nothing is tested"
+def test_errors_end_with_the_exit_status_of_their_code(used: Used) -> None:
+    assert len(used.raised) > 200, "nothing is tested"
     offenders = [
         f"{place}: {code} is a {kind}, which exits with {getattr(errors, kind).exit_code}, and the table says {CODES[code].exit}"
-        for kind, code, place in found
+        for kind, code, place in used.raised
         if CODES[code].exit not in (None, getattr(errors, kind).exit_code)
     ]
     assert offenders == []

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TypeGuard
 
 from pipeline.plugins import in_tree, list_plugins
 from pipeline.presets.registry import PRESETS
@@ -16,23 +17,27 @@ PRESET_NAMES_OF_NULLS = {"multeval"}  # a preset that is called as the null of r
 
 
 @cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+def read(path: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a module has as text, and the names that it lists and does not make: its tree, which is large, is not kept."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return strings(tree), frozenset(listed_of_others(tree))
 
 
-@cache
-def strings(path: Path) -> set[str]:
+def is_list_of_names(node: ast.AST) -> TypeGuard[ast.Assign]:
+    return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
+
+
+def strings(tree: ast.Module) -> frozenset[str]:
     """Return what a module has as text, without docstrings and comments."""
-    tree = parse(path)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     # Functions may be called as a procedure is.
-    lists = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    lists = [node.value for node in ast.walk(tree) if is_list_of_names(node)]
     prose |= {id(name) for one in lists for name in ast.walk(one)}
-    return {
+    return frozenset(
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
-    }
+    )
 
 
 def named_elsewhere(names: set[str], *homes: str) -> dict[str, list[str]]:
@@ -40,7 +45,7 @@ def named_elsewhere(names: set[str], *homes: str) -> dict[str, list[str]]:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
-        used = sorted(names & strings(path))
+        used = sorted(names & read(path)[0])
         if used and not any(name == home or name.startswith(f"{home}/") for home in homes):
             found[name] = used
     return found
@@ -84,14 +89,19 @@ def list_names(node: ast.AST) -> set[str]:
     return {name.value for name in ast.walk(node) if isinstance(name, ast.Constant) and isinstance(name.value, str)}
 
 
+def listed_of_others(tree: ast.Module) -> set[str]:
+    """Return the names of `__all__` that are imported, and not made beside that."""
+    lists = [node.value for node in tree.body if is_list_of_names(node)]
+    imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    found = {name for one in lists for name in list_names(one)} & imported
+    return found - set(made_by(tree)) if found else found
+
+
 def test_a_module_lists_only_names_that_it_makes_itself() -> None:
     """A name of two modules has two homes. The type checker refuses imports of names that a module does not list."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree, name = parse(path), path.relative_to(PACKAGE).as_posix()
-        lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
-        imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        others = {name for one in lists for name in list_names(one)} & imported - set(made_by(tree))
+        name, others = path.relative_to(PACKAGE).as_posix(), read(path)[1]
         if others and path.name != "__init__.py" and name not in PASSED_ON:
             found[name] = sorted(others)
     assert found == {}
