@@ -96,6 +96,6 @@ def page_of_100(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def page_of_1000(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of half a million pairs."""
-    return write_page(tmp_path_factory.mktemp("thousand"), synthetic_cubes(1000))
+def large_page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of so many systems as the test says; of 1000 there are half a million pairs, which take a quarter of a minute."""
+    return write_page(tmp_path_factory.mktemp("large"), synthetic_cubes(request.param))

@@ -24,14 +24,15 @@ BY_MAX_T = "(s + 1)/(b + 1) of at most 9,999 kept replicates with a standard err
 SYSTEMS = {"north": 0.9, "south": 0.8, "east": 0.75, "west": 0.7}
 
 
-def write_labels(folder: Path, right: Mapping[str, Sequence[bool]]) -> dict[str, Any]:
-    """Write a gold of labels and outputs that are right where it is said; give the test set."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_labels(folder: Path, right: Mapping[str, Sequence[bool]], below: str = "") -> dict[str, Any]:
+    """Write a gold of labels and outputs that are right where it is said; give the test set of a study in the folder."""
+    (folder / below).mkdir(parents=True, exist_ok=True)
     items = len(next(iter(right.values())))
-    (folder / "gold.txt").write_text("x\n" * items, encoding="utf-8")
+    (folder / below / "gold.txt").write_text("x\n" * items, encoding="utf-8")
     for name, answers in right.items():
-        (folder / f"{name}.txt").write_text("".join("x\n" if is_right else "y\n" for is_right in answers), encoding="utf-8")
-    return {"format": "labels", "gold": "gold.txt", "outputs": {name: f"{name}.txt" for name in right}}
+        lines = "".join("x\n" if is_right else "y\n" for is_right in answers)
+        (folder / below / f"{name}.txt").write_text(lines, encoding="utf-8")
+    return {"format": "labels", "gold": f"{below}gold.txt", "outputs": {name: f"{below}{name}.txt" for name in right}}
 
 
 def answers(names: Sequence[str] = tuple(SYSTEMS), items: int = 120) -> dict[str, Any]:
@@ -74,19 +75,34 @@ def share(law: Law, hit: Any) -> float:
     return float(Fraction(sum(ways for gain, ways in law.ways.items() if gain is not None and hit(gain)), law.defined))
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("items", [3, 5, 6])
-def test_exact_p_values_of_a_run_are_those_of_all_resamples(tmp_path: Path, items: int, seed: int) -> None:
+def drawn_answers(items: int, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng([items, seed])
-    right = {name: rng.random(items) < 0.6 for name in ("a", "b", "c")}
-    cube = cube_of(run_study(tmp_path, right))
+    return {name: rng.random(items) < 0.6 for name in ("a", "b", "c")}
+
+
+SMALL = {f"{items}-{seed}": drawn_answers(items, seed) for items in (3, 5, 6) for seed in range(2)}
+
+
+@pytest.fixture(scope="module")
+def small_cubes(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The cubes of a few items each: test sets of one study."""
+    folder = tmp_path_factory.mktemp("small")
+    test_sets = {name: write_labels(folder, right, below=f"{name}/") for name, right in SMALL.items()}
+    asked = {"replicates": 200_000, "keep_replicates": 10_000, "method": "exact"}
+    study = write_study(folder / "study.yaml", test_sets=test_sets, metrics=["accuracy"], resampling=asked)
+    return api.open_run(api.run(study, runs=folder / "runs", serial=True).root)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_exact_p_values_of_a_run_are_those_of_all_resamples(small_cubes: Any, name: str) -> None:
+    right, cube = SMALL[name], small_cubes[name].load()
     for place, (first, second) in enumerate(zip(cube["system_a"].values, cube["system_b"].values, strict=True)):
         units = [((int(x), 1), (int(y), 1)) for x, y in zip(right[first], right[second], strict=True)]
         gain = observed_gain(units)
         assert gain is not None
         if gain < 0:
             units, gain = [unit[::-1] for unit in units], -gain
-        found = {name: p_of(cube, name)[place] for name in CONVENTIONS}
+        found = {convention: p_of(cube, convention)[place] for convention in CONVENTIONS}
         if not gain:
             assert found["two-sided"] == found["two-sided-plus-one"] == 1.0
             continue
@@ -97,9 +113,9 @@ def test_exact_p_values_of_a_run_are_those_of_all_resamples(tmp_path: Path, item
             "below-zero": share(law, lambda x: x < 0),
             "at-or-below-zero": share(law, lambda x: x <= 0),
         }
-        expected |= {f"{name}-plus-one": expected[name] for name in ("one-sided", "two-sided")}
-        for name in CONVENTIONS:
-            assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-300), name
+        expected |= {f"{convention}-plus-one": expected[convention] for convention in ("one-sided", "two-sided")}
+        for convention in CONVENTIONS:
+            assert found[convention] == pytest.approx(expected[convention], rel=1e-9, abs=1e-300), convention
 
 
 def test_exact_p_values_are_what_drawn_ones_come_to_at_every_size(tmp_path: Path) -> None:

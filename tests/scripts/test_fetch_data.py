@@ -272,7 +272,7 @@ def test_a_study_whose_data_are_not_there_says_what_brings_them(tmp_path: Path, 
     assert done.stderr.count(told) == done.stderr.count("error[") > 1
 
 
-LARGE = {"02-parsing-chinese", "11-calibration-transfer", "18-leaderboards"}
+LARGE = {"02-parsing-chinese", "04b-parsing-natural", "11-calibration-transfer", "18-leaderboards"}
 """Studies with many systems, which take ten to forty seconds to check; the others take one or two."""
 PAPERS = [
     pytest.param(path, id=path.stem, marks=pytest.mark.slow if path.stem in LARGE else ())

@@ -212,7 +212,7 @@ def test_a_pair_s_replicates_reach_no_more_often_than_its_floor_allows() -> None
 def test_a_few_families_err_as_the_page_says() -> None:
     # Hypergeometric given the sum of both, as for a fresh seed; false alarm 1e-6 over the page.
     for key in ("family20", "discordant5", "ranks20"):
-        for own in measure_rates(BY_KEY[key], trials=400, slow_trials=0, replicates=1000, seed=17):
+        for own in measure_rates(BY_KEY[key], trials=150, slow_trials=0, replicates=1000, seed=17):
             (shown,) = [record for record in RECORDS if (record["case"], record["rule"]) == (key, own["rule"])]
             for hits, others in zip(own["rejected"], shown["rejected"], strict=True):
                 law = hypergeom(own["trials"] + shown["trials"], hits + others, own["trials"])

@@ -77,8 +77,8 @@ def test_a_study_that_nobody_knows_is_told_with_those_there_are(
     assert page.read_text() == "as it was"
 
 
-WITH_DATA = ("06-alignment", "14-experiment-wise", "14-five-comparisons", "15-optimizer")
-"""Studies of a few seconds each; those of half a minute or more are left to `scripts/papers`."""
+WITH_DATA = ("14-experiment-wise", "14-five-comparisons", "15-optimizer")
+"""Studies of a few seconds each; those of a quarter of a minute or more are left to `scripts/papers`."""
 
 
 def hold_to_page(name: str, runs: Path) -> None:

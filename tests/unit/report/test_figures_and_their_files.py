@@ -16,7 +16,7 @@ from support.drawn_figures import PIXEL, Panel, read_figure
 from support.studies import run_cli, write_study
 from support.whole_panels import WHOLE, differences
 
-MODELS, RUNS = {"tall": 0.9, "flat": 0.0}, 9
+MODELS, RUNS = {"tall": 0.9, "flat": 0.0}, 6
 TEST_SETS, METRICS = ("alpha", "beta", "gamma"), ("first", "second")
 OWN = {"confidence": "pairs.csv"}
 """Figures of the report itself; those of standings are held to their rows in test_standings.py."""
@@ -28,7 +28,7 @@ Point = tuple[float | None, float | None]
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a study that every analysis answers: two models with nine runs each, three test sets, two metrics."""
+    """The report of a study that every analysis answers: two models with six runs each, three test sets, two metrics."""
     folder = tmp_path_factory.mktemp("all")
     rng = np.random.default_rng(11)
     ability = {(model, run): gain + rng.normal(0, 0.35) for model, gain in MODELS.items() for run in range(RUNS)}
@@ -50,9 +50,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         metrics=[{"name": name, "metric": "mean", "column": name} for name in METRICS],
         resampling={
             "procedures": ["paired-bootstrap", "approximate-randomization"],
-            "replicates": 2000,
-            "keep_replicates": 2000,
+            "replicates": 1000,
+            "keep_replicates": 1000,
             "test_sizes": [20, 40, "full"],
+            "tails": "none",
         },
         analyses=[
             "thresholds",
@@ -66,11 +67,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"replicas": {"replicates": 300, "subsets": 40, "subset_replicates": 99}},
             "suite",
             {"type-one": {"nulls": 200, "replicates": 99, "run_nulls": 0, "pairs": 1}},
-            {"sequential": {"bounds": {"first": [40, 80], "second": [20, 60]}}},
+            {"sequential": {"bounds": {"first": [40, 80], "second": [20, 60]}, "curves": 2}},
         ],
         report={"formats": ["html", "json"], "null_laboratory": False},
     )
-    done = run_cli("run", study, "--serial", cwd=folder)
+    with pytest.MonkeyPatch.context() as patch:  # nine runs of a model, the fewest of which scores are drawn, have 153 pairs
+        for module in ("figures", "run_figures"):
+            patch.setattr(f"pipeline.analyses.replicas.{module}.FEWEST", RUNS)
+        done = run_cli("run", study, "--serial", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.strip() / "report"
 
@@ -83,6 +87,12 @@ def tables(report: Path) -> dict[str, Rows]:
         with path.open(encoding="utf-8", newline="") as file:
             found[path.name] = list(csv.DictReader(file))
     return found
+
+
+@pytest.fixture(scope="module")
+def other_tables(tables: dict[str, Rows]) -> dict[str, Rows]:
+    """Numbers a little smaller than they are: to be noticed, it must be more than the width of a line."""
+    return {file: [{key: _smaller(key, value) for key, value in row.items()} for row in rows] for file, rows in tables.items()}
 
 
 def number(row: Mapping[str, str], key: str) -> float | None:
@@ -295,11 +305,9 @@ def test_what_is_drawn_are_the_numbers_of_the_file(report: Path, tables: dict[st
 
 
 @pytest.mark.parametrize("name", sorted({*MARKS, *CORNERS, *WORDS}))
-def test_a_number_that_is_another_in_the_file_is_noticed(report: Path, tables: dict[str, Rows], name: str) -> None:
-    """A number a little smaller than it is: to be noticed, it must be more than the width of a line."""
-    others = {file: [{key: _smaller(key, value) for key, value in row.items()} for row in rows] for file, rows in tables.items()}
+def test_a_number_that_is_another_in_the_file_is_noticed(report: Path, other_tables: dict[str, Rows], name: str) -> None:
     with pytest.raises(AssertionError):
-        check(report, others, name)
+        check(report, other_tables, name)
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))
