@@ -63,7 +63,9 @@ def _write_floats(values: NDArray[np.float64]) -> list[str]:
     if len(values) < MANY:
         return [repr(value) if there else "" for value, there in zip(values.tolist(), known.tolist(), strict=True)]
     arrow: Any = importlib.import_module("pyarrow")  # has no types of its own
-    written: list[str] = arrow.array(values).cast(arrow.string()).to_pylist()
+    # From the bytes: to make an array of anything, pyarrow imports pandas first, which takes as long as a hundred columns.
+    array = arrow.Array.from_buffers(arrow.float64(), len(values), [None, arrow.py_buffer(np.ascontiguousarray(values))])
+    written: list[str] = array.cast(arrow.string()).to_pylist()
     size = np.abs(values)
     with np.errstate(invalid="ignore"):
         other = np.flatnonzero((size < SAME_NOTATION[0]) | (size >= SAME_NOTATION[1]) | (values == np.rint(values)) | ~known)
