@@ -248,6 +248,20 @@ def test_columns_in_parquet_are_the_rows_of_the_document() -> None:
     assert make_tables(report, given.cubes)["pairs.parquet"] == content
 
 
+def test_tables_of_many_pairs_are_written_without_what_imports_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    given, report = many()
+    expected = make_tables(report, given.cubes)
+
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("pyarrow imports pandas to make an array of anything")
+
+    monkeypatch.setattr(pa, "array", refuse)
+    monkeypatch.setattr(csv_cells, "MANY", 1)
+    found = make_tables(report, given.cubes)
+    assert all(found[name] == expected[name] for name in ("pairs.csv", "pairs.parquet"))
+
+
 def test_columns_of_parquet_do_not_depend_on_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(listing, "MOST_LISTED", 1)
