@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.errors import DataError, PluginError, Problem, name_some
 from pipeline.interfaces import FileSample, Recognised
@@ -19,12 +19,12 @@ from pipeline.items.readers._typed_tables import begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
-from pipeline.study.sets import FormatSpec, TestSet
 
-if TYPE_CHECKING:  # `compare` refuses a mistyped metric without loading it
+if TYPE_CHECKING:  # `compare` refuses a mistyped metric without loading them
     from pipeline.study.schema import Study
+    from pipeline.study.sets import TestSet
 
-__all__ = ["AUTO", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
+__all__ = ["AUTO", "FormatFound", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 
 AUTO = "auto"
 _HEAD = 1 << 16
@@ -36,6 +36,18 @@ _OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 """How a JSON object, or a list of them, begins."""
 _NEAR = 0.05
 """Readers whose confidence is as near as this to the best one's are as good as it."""
+
+
+class FormatFound(NamedTuple):
+    """A format and what its reader is to know of the files."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    @property
+    def as_written(self) -> str | dict[str, Any]:
+        """What a study says of it."""
+        return {"name": self.name, **self.options} if self.options else self.name
 
 
 def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
@@ -63,14 +75,14 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
             )
             compared = [*settled.references, *([settled.gold] if isinstance(settled.gold, str) else [])]
             refuse_json([*(one.path for one in found[1:]), *(base / path for path in compared)], format_.name)
-            settled = settled.model_copy(update={"format": format_})
+            settled = settled.model_copy(update={"format": type(spec.format)(name=format_.name, **format_.options)})
         test_sets[name] = settled
     return study.model_copy(update={"test_sets": test_sets}), told
 
 
 def recognise_file(
     path: Path, *, gold: bool = False, references: bool = False, options: Mapping[str, object] | None = None
-) -> tuple[FormatSpec, str]:
+) -> tuple[FormatFound, str]:
     """Return the format of a file, and in words why it is that one.
 
     Parameters
@@ -109,7 +121,7 @@ def recognise_file(
             where=str(path),
             help=f"name the format: `format: {name}`",
         )
-    return FormatSpec(name=name, **{**best.options, **(options or {})}), f"{path.name} is read as {name}: {best.why}"
+    return FormatFound(name, {**best.options, **(options or {})}), f"{path.name} is read as {name}: {best.why}"
 
 
 def refuse_json(paths: Iterable[Path], form: str) -> None:

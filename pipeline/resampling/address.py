@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 
-__all__ = ["CELL", "cell_bounds", "count_cells", "draw_key"]
+__all__ = ["CELL", "MOST_REPLICATES", "cell_bounds", "count_cells", "draw_key"]
 
 CELL = 2**14
 """Consecutive replicates of one (test set, size, procedure): the grid of storage and of reduction."""
+
+MOST_REPLICATES = 10**9
+"""A p of 1e-7 then has a Monte-Carlo error of a tenth; a plan of them is made in seconds, and of a thousand times as many never."""
 
 _VERSION = "pipeline-draws-1"  # a new tag is a new stream: every stored count would become stale
 

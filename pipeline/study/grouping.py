@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pipeline.study.resampling import Resampling
-from pipeline.study.sets import TestSet
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # readers need the names alone, and load no schema for them
+    from pipeline.study.resampling import Resampling
+    from pipeline.study.sets import TestSet
 
 __all__ = [
     "DOCUMENT",

@@ -8,12 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from pipeline.procedures.registry import PROCEDURES, default_procedure
+from pipeline.resampling.address import MOST_REPLICATES
 from pipeline.study.frozen import Frozen, known_name
 
-__all__ = ["MOST_REPLICATES", "IntervalName", "ProcedureName", "Resampling", "TestSizes"]
-
-MOST_REPLICATES = 10**9
-"""A p of 1e-7 then has a Monte-Carlo error of a tenth; a plan of them is made in seconds, and of a thousand times as many never."""
+__all__ = ["IntervalName", "ProcedureName", "Resampling", "TestSizes"]
 
 
 class TestSizes(Frozen):

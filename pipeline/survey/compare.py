@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
-from pipeline.items.recognise import AUTO, recognise_file, refuse_json
+from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json
 from pipeline.metrics._columns import output_column
 from pipeline.metrics.registry import is_metric, refuse_unknown_metric
-from pipeline.study.sets import FormatSpec
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
 
@@ -90,11 +89,11 @@ def find_format(
     elif references:
         message = f"the format {reader.name} has scores already: it takes no reference"
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
-    value = form.model_dump() if isinstance(form, FormatSpec) else form
+    value = form.as_written if isinstance(form, FormatFound) else form
     return FormatInUse(value, reader.usual_metric, gold, reader.holds_systems, told, columns or {})
 
 
-def _recognise(path: Path, compared: bool) -> tuple[FormatSpec, str]:
+def _recognise(path: Path, compared: bool) -> tuple[FormatFound, str]:
     """Recognise a file; whether what it is compared with is a gold or references is for its format to say: both are offered."""
     try:
         return recognise_file(path, gold=compared, references=compared)

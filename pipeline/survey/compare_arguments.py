@@ -14,7 +14,7 @@ from pipeline.items.discover import find_outputs
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.plugins import refuse_unknown
-from pipeline.study.resampling import MOST_REPLICATES
+from pipeline.resampling.address import MOST_REPLICATES
 from pipeline.study.yaml_values import parse_flow
 
 __all__ = [

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Reader
 from pipeline.options import check_options
 from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins
-from pipeline.study.sets import FormatSpec
 
 __all__ = ["fits_outputs", "import_reader", "known_endings", "load_reader"]
 
@@ -18,7 +17,19 @@ _ENDING = re.compile(r"(\.[a-z][a-z0-9_-]*)+")
 """A dot and a letter: what begins with a digit would cut the version off a model's name."""
 
 
-def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
+class Format(Protocol):
+    """A format as a study has it: the name of its reader, and the reader's options."""
+
+    @property
+    def name(self) -> str:
+        """That of the reader."""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the reader is to know of the files."""
+
+
+def load_reader(form: Format | str | Mapping[str, Any]) -> Reader:
     """Make a reader from a format as a study names it: its name, or the name with the reader's options.
 
     Raises
@@ -29,11 +40,11 @@ def load_reader(form: FormatSpec | str | Mapping[str, Any]) -> Reader:
         P150 for options the reader does not have, P151 for those it needs and values it refuses.
     """
     if isinstance(form, str):
-        name, options = form, {}
-    elif isinstance(form, FormatSpec):
-        name, options = form.name, form.options
-    else:
+        name, options = form, dict[str, Any]()
+    elif isinstance(form, Mapping):
         name, options = str(form["name"]), {key: value for key, value in form.items() if key != "name"}
+    else:
+        name, options = form.name, dict(form.options)
     made = import_reader(name)
     check_options("format", name, made, options)
     try:
