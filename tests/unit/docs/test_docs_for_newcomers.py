@@ -24,7 +24,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
     All runs stay in the process of the test, as where workers take long to start. They would give the same bits.
     """
-    monkeypatch.setattr("pipeline.engine.coordinator.machine_factor", lambda: 100.0)
+    monkeypatch.setattr("pipeline.engine.coordinator.is_small", lambda *_, **__: True)
+    monkeypatch.setattr("pipeline.engine.coordinator.machine_factor", lambda: 100.0)  # so that none is handed over
     monkeypatch.setattr("pipeline.report.drawing.figures.draw_all", lambda report, document: [])
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
