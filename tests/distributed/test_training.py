@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from support.studies import ledger, run_cli, times_done, write_study
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -30,26 +31,35 @@ def training_study(folder: Path, **models: str) -> Path:
     )
 
 
-def test_a_failed_training_fails_alone_and_is_tried_again_by_resume(tmp_path: Path) -> None:
+def state_of(directory: Path) -> tuple[set[str], set[str], str]:
+    """Return the models that are compared, those that failed, and the state of a run."""
+    report = json.loads((directory / "report" / "report.json").read_text())
+    failed = {row["model"] for row in report["trainings"] if row["status"] == "failed"}
+    assert all("the loss is not a number" in json.dumps(failure) for failure in report["failures"] if "problems" in failure)
+    return {s["name"].split("/")[0] for s in report["systems"]}, failed, json.loads((directory / "state.json").read_text())["state"]
+
+
+def test_a_failed_training_fails_alone_and_is_tried_again_by_workers_that_resume_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = {"sound": "Sound", "weak": "FailsWhenTold", "never": "Fails"}
     study = training_study(
-        tmp_path, sound="support.estimators.Sound", weak="support.estimators.FailsWhenTold", bayes="sklearn.naive_bayes.GaussianNB"
+        tmp_path, bayes="sklearn.naive_bayes.GaussianNB", **{name: f"support.estimators.{kind}" for name, kind in models.items()}
     )
-    told = {"PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]), "FAIL_TRAINING": "1"}
-    ran = run_cli("run", study, "--runs", tmp_path / "runs", "--workers", 1, environment=told)
+    monkeypatch.setenv("FAIL_TRAINING", "1")
+    ran = run_cli("run", study, "--runs", tmp_path / "runs", "--serial")
     assert ran.returncode == 4, ran.stderr
     assert "weak" in ran.stderr
     directory = Path(ran.stdout.strip())
-    report = json.loads((directory / "report" / "report.json").read_text())
-    assert {s["name"].split("/")[0] for s in report["systems"]} == {"sound", "bayes"}
-    assert any("the loss is not a number" in json.dumps(failure) for failure in report["failures"])
-    assert json.loads((directory / "state.json").read_text())["state"] == "INCOMPLETE"
+    assert state_of(directory) == ({"sound", "bayes"}, {"weak", "never"}, "INCOMPLETE")
     before = times_done(directory)
 
-    resumed = run_cli("resume", directory, "--serial")
-    assert resumed.returncode == 0, resumed.stderr
-    report = json.loads((directory / "report" / "report.json").read_text())
-    assert {s["name"].split("/")[0] for s in report["systems"]} == {"sound", "weak", "bayes"}
-    assert report["failures"] == []
+    monkeypatch.delenv("FAIL_TRAINING")
+    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    # Without `--cluster` it would be resumed as it was begun.
+    resumed = run_cli("resume", directory, "--cluster", "local", "--workers", 1, environment={"PYTHONPATH": path})
+    assert resumed.returncode == 4, resumed.stderr
+    assert state_of(directory) == ({"sound", "weak", "bayes"}, {"never"}, "INCOMPLETE")
     again = times_done(directory) - before
     kinds = [e["receipt"]["kind"] for e in ledger(directory) if e["event"] == "done" and e["receipt"]["key"] in again]
     assert kinds.count("train") == 2  # the two samples of the model that had failed

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from nights_table import LEVELS, NIGHTS, alarms, gains, main, rules, tails
+from nights_table import LEVELS, NIGHTS, alarms, gains, main, rules, simulate, tails
 
 
 def test_a_loss_that_must_be_confirmed_is_one_on_nights_in_succession() -> None:
@@ -15,6 +15,12 @@ def test_a_loss_that_must_be_confirmed_is_one_on_nights_in_succession() -> None:
     assert alarms(t, levels, 1).tolist() == [[True, False, True, True, False, True]]
     assert alarms(t, levels, 2).tolist() == [[False, False, False, True, False, False]]
     assert alarms(t, levels, 1, both=True).tolist() == [[True, False, True, True, True, True]]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.9])
+def test_gains_of_the_same_items_are_as_alike_from_night_to_night_as_is_said(share: float) -> None:
+    t = simulate(np.random.default_rng(5), 300, share, 0.0)
+    assert abs(np.corrcoef(t[:, 0], t[:, 1])[0, 1] - share) < 5 * (1 - share**2) / np.sqrt(300)  # a chance below 1e-6
 
 
 def test_rules_share_out_one_alpha_but_the_first() -> None:
@@ -43,3 +49,5 @@ def test_the_script_prints_two_tables(monkeypatch: pytest.MonkeyPatch, capsys: p
     first, second = (part.strip().splitlines() for part in capsys.readouterr().out.split("\n\n"))
     assert [len({row.count("|") for row in rows}) for rows in (first, second)] == [1, 1]
     assert (len(first), len(second)) == (2 + 4, 2 + 12)
+    # A loss of .3 is four standard errors of 200 items: the first night of it is nearly always seen.
+    assert first[2].split("|")[-2].strip() == "1"

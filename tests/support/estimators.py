@@ -17,5 +17,12 @@ class FailsWhenTold(DummyClassifier):
         return super().fit(X, y, sample_weight)
 
 
+class Fails(DummyClassifier):
+    """A classifier whose training always breaks."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise FloatingPointError("the loss is not a number")
+
+
 class Sound(GaussianNB):
     """A classifier that always works."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,8 +15,10 @@ import pytest
 
 from pipeline.errors import DataError, StoreError
 from pipeline.study.load import load_study
+from pipeline.study.sets import TestSet
 from pipeline.study.training_schema import DataFiles, Training
 from pipeline.study.writing import place_paths
+from pipeline.survey import fetching
 from pipeline.survey.fetching import bring_objects
 from pipeline.survey.survey import StudySurvey, survey_loaded
 
@@ -146,13 +151,85 @@ def test_tables_of_systems_and_training_data_may_be_objects_too(bucket: Any, stu
     obstore.put(bucket, "systems.csv", b"system,team\none,x\ntwo,y\n")
     study.write_text(STUDY.replace("exclude: [old*]", "exclude: [old*], table: s3://bucket/systems.csv"))
     assert look(study).inputs.coordinates["two"]["team"] == "y"
-    data = DataFiles(path=("here.txt", "s3://bucket/news/outputs/*.txt"), format="tagged")
+    data = DataFiles(path=("here.txt", "s3://bucket/news/outputs/*.txt"), gold="s3://bucket/news/ref.txt", format="tagged")
     asked = load_study(study).study.model_copy(update={"training": Training.model_construct(data=data)})
     brought = bring_objects(asked, study.parent).training
     assert brought is not None
     here, there = brought.data.path
     assert here == "here.txt"
     assert len(list(Path(there).parent.glob(Path(there).name))) == 3
+    assert Path(brought.data.gold).read_bytes() == FILES["news/ref.txt"]
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("gold", [{"gold": "s3://bucket/news/ref.txt"}, {"references": ["s3://bucket/news/ref.txt"]}])
+def test_all_that_a_test_set_names_is_brought(study: Path, gold: dict[str, Any]) -> None:
+    asked = load_study(study).study
+    spec = TestSet(
+        outputs={"one": "s3://bucket/news/outputs/one.txt", "two": "two.txt"}, documents="s3://bucket/news/ref.txt", **gold
+    )
+    found = bring_objects(asked.model_copy(update={"test_sets": {"news": spec}}), study.parent).test_sets["news"]
+    assert found.outputs["two"] == "two.txt"
+    named = [found.documents, found.outputs["one"], *([found.gold] if found.gold else found.references)]
+    assert [Path(name).read_bytes() for name in named] == [FILES[f"news/{name}.txt"] for name in ("ref", "outputs/one", "ref")]
+
+
+def test_objects_of_two_places_are_apart_whatever_their_marks(bucket: Any, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, fetch = fetching.list_objects, fetching.fetch_object
+    monkeypatch.setattr(fetching, "list_objects", lambda *asked: [one._replace(mark="same") for one in listed(*asked)])
+    monkeypatch.setattr(fetching, "fetch_object", lambda url, file, **options: fetch(url, file, **options | {"mark": ""}))
+    other = FILES["news/ref.txt"].swapcase()
+    obstore.put(bucket, "more/ref.txt", other)
+    study.write_text(STUDY.replace("ref.txt]", "ref.txt, s3://bucket/more/ref.txt]"))
+    look(study)
+    assert {path.read_bytes() for path in (study.parent / ".objects").glob("*/data/ref.txt")} == {FILES["news/ref.txt"], other}
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_brought_is_its_owner_s_alone_and_of_no_concern_to_git(study: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        look(study)
+    finally:
+        os.umask(before)
+    root = study.parent / ".objects"
+    assert [path for path in root.glob("*/**/*") if path.stat().st_mode & 0o077] == []
+    assert (root / ".gitignore").read_bytes() == b"*\n"
+
+
+def test_an_object_that_is_replaced_while_it_is_fetched_is_told_and_nothing_half_is_left(
+    bucket: Any, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = _Below.list
+
+    def replace_after(self: _Below) -> Any:
+        found = listed(self)
+        obstore.put(bucket, "news/outputs/two.txt", FILES["news/outputs/two.txt"].swapcase())
+        return found
+
+    monkeypatch.setattr(_Below, "list", replace_after)
+    with pytest.raises(StoreError, match="P736"):
+        look(study)
+    assert files_beside(study) == ["data/ref.txt", "files.txt", "marks.json"]
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_process_that_was_quicker_is_believed_where_what_it_brought_is_whole(
+    study: Path, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    def come_late(source: Path, target: Path) -> None:
+        shutil.copytree(source, target)
+        if not is_whole:
+            next((target / "data").iterdir()).write_bytes(b"damaged")
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    monkeypatch.setattr(fetching.os, "rename", come_late)
+    if is_whole:
+        assert look(study).inputs.fingerprint()
+    else:
+        with pytest.raises(StoreError, match="not empty"):
+            look(study)
 
 
 def test_a_study_that_is_written_anew_keeps_addresses(study: Path) -> None:
