@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,6 @@ class PValues:
         In the order of `CONVENTIONS`; nan where there is none.
     log10_p : (convention, pair) float64
         nan where p is nan, and where p = 0: all that is known then is that p is below ``hi``, about 3.7/b.
-    lo, hi : (convention, pair) float64
-        95 % Clopper-Pearson bounds of the p-value that infinitely many replicates would give.
-    p_error : (convention, pair) float64
-        Half of ``hi − lo``.
     bias : (pair,) float64
         mean δ* − δ; nan without replicates, and where it is no bias.
     spread : (pair,) float64
@@ -53,9 +50,6 @@ class PValues:
 
     p: NDArray[np.float64]
     log10_p: NDArray[np.float64]
-    lo: NDArray[np.float64]
-    hi: NDArray[np.float64]
-    p_error: NDArray[np.float64]
     bias: NDArray[np.float64]
     spread: NDArray[np.float64]
     reason: NDArray[np.int8]
@@ -67,8 +61,27 @@ class PValues:
         """(convention, pair): p is 1 because the systems are identical or score the same, not because of any replicate."""
         return np.isfinite(self.p) & np.isin(self.reason, [REASONS.index("identical"), REASONS.index("no order")])
 
+    @property
+    def lo(self) -> NDArray[np.float64]:
+        """(convention, pair): the lower 95 % Clopper-Pearson bound of the p-value that infinitely many replicates would give."""
+        return self._bounds_of_error[0]
+
+    @property
+    def hi(self) -> NDArray[np.float64]:
+        """(convention, pair): the upper bound."""
+        return self._bounds_of_error[1]
+
+    @property
+    def p_error(self) -> NDArray[np.float64]:
+        """(convention, pair): half of ``hi − lo``."""
+        return (self.hi - self.lo) / 2
+
+    @cached_property
+    def _bounds_of_error(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self.bounds(_LEVEL)  # only when asked: thousands of null data sets have p-values that nobody asks it of
+
     def bounds(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return Clopper-Pearson bounds at another level than ``lo`` and ``hi``.
+        """Return Clopper-Pearson bounds at any level; ``lo`` and ``hi`` are those at 95 %.
 
         Parameters
         ----------
@@ -139,9 +152,9 @@ def p_values(
         shift = np.where(reason == 1, 0.0, sums[:, SUMS.index("shift")] / b) if bias else np.full(pairs, np.nan)
         spread = np.sqrt(np.maximum(np.where(reason == 1, 0.0, sums[:, SUMS.index("squared_shift")] / b) - shift**2, 0.0))
     meant = np.isin(CONVENTIONS, list(conventions))[:, None]
-    p, lo, hi = (np.where(meant, values, np.nan) for values in (_apply_reasons(p, reason), *_bounds(hits, b, reason, _LEVEL)))
+    p = np.where(meant, _apply_reasons(p, reason), np.nan)
     log10_p = np.log10(p, out=np.full(p.shape, np.nan), where=p > 0)
-    return PValues(p, log10_p, lo, hi, (hi - lo) / 2, shift, spread, reason, hits, b)
+    return PValues(p, log10_p, shift, spread, reason, hits, b)
 
 
 def clopper_pearson(

@@ -86,6 +86,19 @@ def test_the_error_is_half_the_width_of_the_bounds():
     assert found.lo[0, 0] < 0.05 < found.hi[0, 0]
 
 
+def test_bounds_are_computed_when_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(
+        "pipeline.inference.p_values.clopper_pearson",
+        lambda hits, trials, level: asked.append(level) or clopper_pearson(hits, trials, level),
+    )
+    counts, identical = np.array([[2, 1, 0, 0, 3, 4, -1, -1]]), np.zeros(1, bool)
+    found = p_values(counts, np.array([100]), delta=np.ones(1), identical=identical, sums=np.zeros((1, 3)))
+    assert (found.p[0, 0], asked) == (0.04, [])
+    assert found.lo[0, 0] < found.p[0, 0] < found.hi[0, 0]
+    assert asked == [0.95]
+
+
 def test_a_decision_is_stable_where_the_bounds_of_the_family_are_on_one_side():
     counts = np.zeros((3, 8), np.int64)
     counts[:, 5] = [49_000, 49_400, 51_000]  # 4.6, 2.75 and 4.6 standard errors of .000218 from .05
