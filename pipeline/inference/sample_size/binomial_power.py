@@ -233,10 +233,35 @@ def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critic
             m = first[some[left], None] + np.arange(max(stop - step, 0), stop)
             each, won = units_each[some[left], None], share[some[left], None]
             k = critical_wins_of_t(m, m * each, critical=z, level=level) if exact is None else exact[m]
-            lacks = np.where(k <= m, betainc(np.minimum(k, m), m - k + 1 + (k > m), won), 0.0) < power
-            last = lacks.any(axis=1)
-            found[some[left]] = np.where(last, m[:, -1] + 1 - np.argmax(lacks[:, ::-1], axis=1), first[some[left]])
-            left = left[~last]
+            last = _last_that_lacks(np.broadcast_to(k, m.shape), m, won, power)
+            some_lack = last >= 0
+            found[some[left]] = np.where(some_lack, m[:, 0] + last + 1, first[some[left]])
+            left = left[~some_lack]
             if not left.size:
                 break
     return found
+
+
+def _last_that_lacks(k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, power: float) -> NDArray[np.int64]:
+    """Return the last column in which k wins of m come with less than a power, row by row; −1 where there is none.
+
+    With more units as many wins come more often: of neighbours with the same k the first is asked, and the others only of the last
+    such neighbours of which it lacks power.
+    """
+    rows, width = m.shape
+    first = np.ones(m.shape, np.bool_)
+    first[:, 1:] = k[:, 1:] != k[:, :-1]
+
+    def lack(asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        wins, of = k[asked], m[asked]
+        enough = betainc(np.minimum(wins, of), of - wins + 1 + (wins > of), np.broadcast_to(won, m.shape)[asked])
+        found = np.zeros(m.shape, np.bool_)
+        found[asked] = np.where(wins <= of, enough, 0.0) < power
+        return found
+
+    column = np.arange(width)
+    last = np.where(lack(first), column, -1).max(axis=1, initial=-1)
+    number = np.cumsum(first, axis=1)
+    own = number[np.arange(rows), last]
+    others = (last >= 0)[:, None] & (number == own[:, None]) & ~first
+    return np.asarray(np.maximum(last, np.where(lack(others), column, -1).max(axis=1, initial=-1)))

@@ -203,6 +203,14 @@ def test_an_exact_effect_of_t_has_its_power_in_binomial_sums() -> None:
     assert np.isnan(exact_detectable_gain(np.array([5]), 100, level=0.05, critical=2.0)).all()
 
 
+def test_of_neighbours_with_the_same_critical_wins_one_sum_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = binomial_power.betainc
+    monkeypatch.setattr(binomial_power, "betainc", lambda k, other, share: asked.append(k.size) or real(k, other, share))
+    found = exact_units_for_gain(np.array([300]), np.array([200]), 2000, level=0.05, critical=2.5)
+    assert (found.tolist(), sum(asked)) == ([1140.0], 29)  # of 52 numbers of units
+
+
 @pytest.mark.parametrize("critical", [None, 2.2])
 def test_the_units_of_many_pairs_are_those_of_each_by_itself(critical: float | None) -> None:
     rng = np.random.default_rng(3)
