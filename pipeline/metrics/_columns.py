@@ -11,11 +11,23 @@ from typing import Any
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
-from pipeline.options import check_choice
+from pipeline.options import check_choice, nearest
+from pipeline.plugins import list_plugins
 
-__all__ = ["Splitter", "check_tokenizer", "check_tokens", "gold_columns", "output_column", "reference_columns", "reference_rows"]
+__all__ = [
+    "OF_NUMBERS",
+    "Splitter",
+    "check_tokenizer",
+    "check_tokens",
+    "gold_columns",
+    "output_column",
+    "reference_columns",
+    "reference_rows",
+]
 
 _MOST_SHOWN = 10
+OF_NUMBERS = frozenset({"mean", "ratio", "win-rate"})
+"""Metrics of the numbers in an output; any other needs a gold, which scores do not have."""
 
 
 def check_tokens(metric: str, gold: Items, output: Items, column: str) -> None:
@@ -80,16 +92,27 @@ def output_column(metric: str, output: Items, column: str) -> Sequence[str]:
                 "P226",
                 f"there is no score '{column}': each item of an output has one number",
                 where=output.source,
-                help="the metric `mean` takes it (without `-m`, `compare` does); other metrics are computed from texts or labels",
+                help=_meant(metric, column, output)
+                or "the metric `mean` takes it (without `-m`, `compare` does); other metrics are computed from texts or labels",
             )
         there = ", ".join(repr(name) for name in output.columns)
         raise DataError.of(
             "P226",
             f"{metric} needs the column '{column}', and the outputs have {there}",
             where=output.source,
-            help="name the column in the options of the metric (a score: `-m NAME` of `compare`), or the `format:` that gives it",
+            help=_meant(metric, column, output)
+            or "name the column in the options of the metric (a score: `-m NAME` of `compare`), or the `format:` that gives it",
         )
     return output.columns[column]
+
+
+def _meant(metric: str, column: str, output: Items) -> str | None:
+    """Return the help for a column that is not there: the column or the metric with such a name; nothing where there is none."""
+    if (there := nearest(column, output.columns)) is not None:
+        return f"did you mean '{there}'?"
+    # `compare -m NAME` is the mean of a column where outputs are scores: only then may the name have been a metric's.
+    other = nearest(column, [name for name in list_plugins("metrics") if name not in OF_NUMBERS]) if metric == "mean" else None
+    return other and f"did you mean the metric '{other}'? it is computed from texts or labels; `mean` takes numbers like these"
 
 
 def reference_columns(metric: str, gold: Items | None) -> list[Sequence[Any]]:

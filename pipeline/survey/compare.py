@@ -12,7 +12,7 @@ from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json
-from pipeline.metrics._columns import output_column
+from pipeline.metrics._columns import OF_NUMBERS, output_column
 from pipeline.metrics.registry import is_metric, refuse_unknown_metric
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
@@ -112,8 +112,6 @@ _DOUBTFUL = frozenset({
 _BALANCED = frozenset({"diff", "pct"})
 """Words in the names of scores of which neither more nor less need be better: 50 % may be best. No file is believed there."""
 
-_OF_SCORES = {"mean", "ratio", "win-rate"}
-"""Metrics that are made of scores; any other needs a gold, which scores do not have."""
 
 _Columns = Mapping[str, bool | None]
 """The columns of numbers of one output, and the direction of each where its file says it."""
@@ -176,7 +174,7 @@ def place_metrics(
         P226 where the first output has no column of a name that no metric has either.
     """
     are_scores = {metric for metric in given if isinstance(metric, str) and found.metric == "mean" and ":" not in metric}
-    read = any(metric not in _OF_SCORES or (metric == "mean" and _tells(found)) for metric in are_scores)
+    read = any(metric not in OF_NUMBERS or (metric == "mean" and _tells(found)) for metric in are_scores)
     columns = _read_columns(found, outputs, base) if read else []
     for name in sorted(are_scores):
         if read and columns[0] and name not in columns[0] and not is_metric(name):
@@ -212,7 +210,7 @@ def _refuse_unknown_score(name: str, found: FormatInUse, outputs: Mapping[str, s
 def _place_score(metric: str, found: FormatInUse, columns: Sequence[_Columns]) -> str | Mapping[str, Any]:
     """Return a metric of outputs that are scores."""
     column: str | None = metric
-    if metric in _OF_SCORES or (is_metric(metric) and (found.gold or metric not in columns[0])):
+    if metric in OF_NUMBERS or (is_metric(metric) and (found.gold or metric not in columns[0])):
         taken = {usual_column(others) for others in columns}
         if metric != "mean" or not _tells(found) or len(taken) != 1:
             return metric

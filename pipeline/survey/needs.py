@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.frame import Survey
-from pipeline.metrics._columns import gold_columns, output_column
+from pipeline.metrics._columns import OF_NUMBERS, gold_columns, output_column
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.grouping import DOCUMENT
@@ -64,7 +64,7 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
     items = len(survey.frame.ids)
     problems: list[Problem] = []
     for metric, output in product(metrics, survey.outputs):
-        if metric.options.get("metric", metric.name) not in _OF_NUMBERS or output.n_items != items:
+        if metric.options.get("metric", metric.name) not in OF_NUMBERS or output.n_items != items:
             continue
         needs = load_metric(metric.name, metric.options).needs_of_outputs
         for column in needs or (usual_column([name for name in output.columns if name != DOCUMENT]),):
@@ -80,7 +80,5 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
         raise DataError(*problems)
 
 
-_OF_NUMBERS = frozenset({"mean", "ratio", "win-rate"})
-"""Metrics of the numbers in an output."""
 _EXACT = 2**53
 """Sums must stay below this to be exact."""

@@ -39,10 +39,11 @@ __all__ = ["ReplicaAnalysis"]
 
 NOTES = {
     "model": (
-        "s_test is the standard deviation of the scores of runs, s_sel the mean over runs of the bootstrap standard "
-        "deviation of a run's score, which contains no variance between runs. Neither says anything about a difference. The high "
-        "run has the best score, the low run the worst; the median of an even number is the worse of the two in the middle, and of "
-        "equal scores the first run is taken for the better one. The median run is the one to read outputs of."
+        "Spread over runs (`s_test`) is the standard deviation of the scores of runs, on the development set (`s_dev`) too; spread "
+        "over test sets (`s_sel`) is the mean over runs of the bootstrap standard deviation of a run's score, which contains no "
+        "variance between runs. None says anything about a difference. The high run has the best score, the low run the worst; the "
+        "median of an even number is the worse of the two in the middle, and of equal scores the first run is taken for the better "
+        "one. The median run is the one to read outputs of."
     ),
     "test": (
         "A gain is the difference of the mean scores of a model's runs, the better model first; of the null multeval it is "

@@ -12,6 +12,8 @@ __all__ = ["LineBreaks", "keep_together"]
 _NO_BREAK = "\u00a0"
 _LONGEST = 28
 """Letters of a name that a line of a narrow screen has room for; longer ones break like other words."""
+_TERMS = ("max-T", "Max-T")
+"""Words with a hyphen that a reader would stumble over if a line ended there."""
 _COUNTED = "%|pairs?|units?|items?|systems?|segments?|documents?|replicates?|runs?|models?|families|others?|more|points?|GB|MB|s"
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
@@ -34,12 +36,14 @@ class LineBreaks:
     Parameters
     ----------
     names : collection of str
-        Of systems and models; those that a browser would not break anyway, or that fill a line, get no markup.
+        Of systems and models; those that a browser would not break anyway, or that fill a line, get no markup. Max-T is kept whole
+        without being named.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         breakable = sorted(
-            (name for name in {*names} if len(name) <= _LONGEST and re.search(r"[^\w.]", name)), key=lambda name: (-len(name), name)
+            (name for name in {*names, *_TERMS} if len(name) <= _LONGEST and re.search(r"[^\w.]", name)),
+            key=lambda name: (-len(name), name),
         )
         self._names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])") if breakable else None
 

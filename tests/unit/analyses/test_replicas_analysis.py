@@ -15,6 +15,7 @@ from support.studies import PAGES, run_cli, write_study
 from pipeline import api
 from pipeline.analyses import load_analysis
 from pipeline.analyses.replicas.data import group_runs
+from pipeline.analyses.replicas.tables import make_tables
 from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StudyError
 from pipeline.inference.multiple_comparisons.multiplicity import holm
@@ -467,3 +468,10 @@ def test_the_report_shows_each_p_with_its_null_and_no_verdict_changes(made, tmp_
     without = report_here(write(tmp_path, sorted(tenths()), analyses=[]))
     for part in ("verdict", "pairs", "leaderboard"):
         assert made[1][part] == without[part]
+
+
+def test_spreads_are_headed_by_what_varies() -> None:
+    row = {"kind": "model", "test_set": "news", "metric": "mean", "model": "north", "s_test": 0.3, "s_sel": 0.2}
+    keys = ("runs", "score", "s_dev", "high", "median", "low", "warning", "reason")
+    (table,) = make_tables([{**dict.fromkeys(keys), **row}], {})
+    assert [column.head for column in table.columns] == ["model", "spread over runs", "spread over test sets"]

@@ -103,8 +103,11 @@ def test_the_only_column_of_numbers_is_taken_and_others_are_named():
     assert statistics.values[:, 0].tolist() == [1, 2]
     with pytest.raises(DataError, match="needs the column 'score'"):
         extract("mean", items(comet=["1"], chrf=["2"]))
-    with pytest.raises(DataError, match="there is no score 'blue': each item of an output has one number"):
+    with pytest.raises(DataError, match="there is no score 'blue': each item of an output has one number") as caught:
         extract("mean", items(score=["1"]), column="blue")
+    (problem,) = caught.value.problems
+    assert problem.help is not None
+    assert problem.help.startswith("did you mean the metric 'bleu'? it is computed from texts or labels")
     _, statistics = extract("mean", items(comet=["1"], chrf=["2"]), column="chrf")
     assert statistics.values[0, 0] == 2
 

@@ -16,6 +16,12 @@ def test_names_are_marked_in_sentences_and_not_in_code() -> None:
     assert breaks.coded("as `--set x=a-b`") == "as <code>--set x=a-b</code>"
 
 
+def test_max_t_is_never_broken_at_its_hyphen_and_is_copied_as_it_is_typed() -> None:
+    kept = '<span class="name">max-T</span>'
+    assert LineBreaks([]).sentence("corrected by max-T, studentised") == f"corrected by {kept}, studentised"
+    assert LineBreaks(["a-b"]).sentence("Max-T over a-b") == '<span class="name">Max-T</span> over <span class="name">a-b</span>'
+
+
 def test_names_are_escaped() -> None:
     assert LineBreaks(["<b>-x"]).coded("<b>-x & <i>") == '<span class="name">&lt;b&gt;-x</span> &amp; &lt;i&gt;'
 
