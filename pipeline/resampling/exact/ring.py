@@ -30,6 +30,7 @@ __all__ = [
 
 _MANY_ATOMS = 16  # of one law: a fast transform is cheaper than their sum
 _VANISHED = 160.0  # |transform|² below exp(−160) is nothing
+_ROUNDING = 1e-6  # more than that of a transform, by far
 
 
 class Tail(NamedTuple):
@@ -163,12 +164,16 @@ def multiply_whole(
     inverse = 1.0 / points
     nothing = math.exp(-_VANISHED)
     steps, floors = np.empty(len(law.atoms), np.int64), np.empty(len(law.powers))
+    edges, spans = np.empty(len(law.powers)), np.empty(len(law.powers))
     for a in range(len(steps)):
         steps[a] = law.atoms[a] % points
     for j in range(len(floors)):
         floors[j] = math.exp(-_VANISHED / law.powers[j])
-    for k in range(len(out)):
-        value = out[k]
+        edges[j] = (1 - _ROUNDING) * math.sqrt(floors[j])
+        spans[j] = _span(law, j, tilted, points)
+    k = 0
+    while k < len(out):
+        value, more = out[k], 0
         for c in range(len(chosen)):
             if value == 0:
                 break
@@ -179,13 +184,35 @@ def multiply_whole(
                 root = coarse[r >> bits] * fine[r & last]
                 real += tilted[a] * root.real
                 imaginary += tilted[a] * root.imag
-            if real * real + imaginary * imaginary <= floors[j]:
+            square = real * real + imaginary * imaginary
+            if square <= floors[j]:
                 value = 0.0j
+                more = int(min(max((edges[j] - math.sqrt(square)) * spans[j], 0.0), float(points)))
             else:
                 value *= _power(complex(real, imaginary), law.powers[j])
                 if value.real * value.real + value.imag * value.imag <= nothing:
                     value = 0.0j
         out[k] = value
+        beyond = min(k + 1 + more, len(out))
+        for vanished in range(k + 1, beyond):
+            out[vanished] = 0.0j
+        k = beyond
+
+
+@kernel
+def _span(law: Factors, j: int, tilted: NDArray[np.float64], points: int) -> float:
+    """Return how many frequencies it takes at least until the magnitude of a law's transform has changed by 1.
+
+    Turned by the mean m the transform is Σ p exp(iω(a − m)), of the same magnitude, and its slope is no more than Σ p |a − m| times
+    that of the angle. Where it is far below its floor, so it is at the next frequencies, which need not be looked at.
+    """
+    whole, mean, deviation = 0.0, 0.0, 0.0
+    for a in range(law.starts[j], law.starts[j + 1]):
+        whole += tilted[a]
+        mean += tilted[a] * law.atoms[a]
+    for a in range(law.starts[j], law.starts[j + 1]):
+        deviation += tilted[a] * abs(law.atoms[a] - mean / whole)
+    return points / (2 * math.pi * deviation) if deviation > 0.0 else 0.0
 
 
 @kernel
