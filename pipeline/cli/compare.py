@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -17,6 +19,8 @@ from pipeline.cli.terminal import screen_of, tell
 
 __all__: list[str] = []
 
+_TYPED = "pipeline.compare.typed"
+"""Where click keeps the command as it was given, for the page."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -24,6 +28,7 @@ class _Compare(CommandWithNames):
     """`--json` prints; with a file behind an equals sign it writes: without the sign an output would be taken for that file."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_TYPED] = shlex.join(["pipeline", "compare", *args])
         meant = list(args)
         for place, (option, value) in enumerate(pairwise(args)):
             if option == "--json" and value == "-":  # what other programs call standard output
@@ -181,7 +186,7 @@ def compare(
     for line in filter(None, told):
         if not quiet:
             tell(line)
-    with show_progress(quiet=quiet, patience=5.0) as progress:
+    with TemporaryDirectory(prefix="pipeline-page-") as folder, show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             systems,
             files.references,
@@ -201,10 +206,16 @@ def compare(
             alpha=alpha,
             baseline=baseline,
             runs=runs,
-            page=page,
+            page=Path(folder, "page.html") if page else None,
             save_study=save_study,
             progress=progress,
         )
+        if page is not None:  # `page` may be a pipe, which nobody could read again
+            from pipeline.report.layout.pages import with_command
+            from pipeline.store.files import write_output
+
+            drawn = Path(folder, "page.html").read_text("utf-8")
+            write_output(page, with_command(drawn, click.get_current_context().meta[_TYPED]).encode())
     from pipeline.report.layout.summary import summarise  # only now: a refusal should not wait for what draws results
     from pipeline.store.files import write_output
     from pipeline.store.runs import RunDirectory

@@ -72,6 +72,8 @@ def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, A
     assert "<title>3 systems compared: report</title>" in page
     assert "<h1>3 systems compared</h1>" in page
     assert "pipeline run" not in page  # nothing is kept that could be run again
+    typed = "pipeline compare scores.csv -b 2000 --latex out/t.tex --md out/t.md --html out/page.html --save-study out/again.yaml"
+    assert page.count(f'<dd data-copy="the command"><p><code>{typed}</code></p></dd>') == 1
     assert page.count("<svg") >= 1
     assert not re.search(r'(src|href)="(?!#|https://doi)[^"]*"', page)
 
