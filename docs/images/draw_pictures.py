@@ -102,7 +102,7 @@ def draw_terminal(table: Path, target: Path) -> None:
 
 
 def draw_report(run: Path, target: Path) -> None:
-    """Take a picture of the top of a run's report, in 64 colours."""
+    """Take a picture of the top of a run's report, in 256 colours."""
     with tempfile.TemporaryDirectory() as folder:
         taken = Path(folder) / "report.png"
         command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1280,1400"]
@@ -110,7 +110,7 @@ def draw_report(run: Path, target: Path) -> None:
         subprocess.run(
             [*command, f"--user-data-dir={folder}/profile", f"--screenshot={taken}", page], check=True, capture_output=True
         )
-        Image.open(taken).convert("RGB").quantize(64).save(target, optimize=True)
+        Image.open(taken).convert("RGB").quantize(256).save(target, optimize=True)
 
 
 if __name__ == "__main__":
