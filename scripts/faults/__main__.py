@@ -6,6 +6,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -37,9 +38,11 @@ def main(arguments: list[str]) -> int:
     # Every kind in turn, the turns shuffled: few faults are spread over many kinds.
     order = [name for _ in range(-(-asked.faults // len(names))) for name in rng.sample(names, len(names))][: asked.faults]
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    struck_since = time.monotonic()
+    struck_since, stops = time.monotonic(), list[int]()
+    # A fault that is stopped halfway would leave its namespaces, disks and SLURM behind: it is the last one.
+    before = signal.signal(signal.SIGTERM, lambda number, frame: stops.append(number))
     for number, name in enumerate(order):
-        if asked.seconds is not None and time.monotonic() - struck_since > asked.seconds:
+        if stops or (asked.seconds is not None and time.monotonic() - struck_since > asked.seconds):
             break
         study = rng.choices(list(STUDIES), weights=[4, 1])[0]
         began = time.monotonic()
@@ -54,6 +57,7 @@ def main(arguments: list[str]) -> int:
         _say(number, asked.faults, name, study, episode, time.monotonic() - began)
         if not episode.complaints:
             shutil.rmtree(episode.folder)
+    signal.signal(signal.SIGTERM, before)
     _print_table(counts)
     failed, struck = (sum(row[column] for row in counts.values()) for column in ("failed", "faults"))
     if failed:

@@ -192,3 +192,18 @@ def test_a_fault_that_cannot_be_made_is_a_complaint_and_the_next_one_follows(
     assert told.count("! the fault could not be made: OSError: [Errno 28] No space left on device") == 2
     assert "| `full` | 2 | 2 |" in told
     assert "| `nothing` | 2 | 0 |" in told
+
+
+def test_a_campaign_that_is_told_to_end_ends_after_the_fault_that_is_on_its_way(
+    episode: Episode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def be_told(episode: Episode) -> None:
+        write_run(episode.runs)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(campaign, "KINDS", {"told": Kind(be_told)})
+    monkeypatch.setattr(campaign, "_make_reference", lambda name, folder: episode.reference)
+    before = signal.getsignal(signal.SIGTERM)
+    assert campaign.main(["--faults", "4", "--keep", str(tmp_path / "kept")]) == 0
+    assert "| `told` | 1 | 0 |" in capsys.readouterr().out
+    assert signal.getsignal(signal.SIGTERM) is before
