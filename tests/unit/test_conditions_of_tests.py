@@ -1,4 +1,4 @@
-"""What tests run under: one thread, for two processes of them share two cores, and nothing collected that is no test."""
+"""What tests run under: one thread, for processes of them share few cores, and nothing collected that is no test."""
 
 from __future__ import annotations
 
