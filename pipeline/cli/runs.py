@@ -135,7 +135,7 @@ def resume(
         click.echo("launch.json cannot be read: this machine's cores are used, unless options say otherwise", err=True)
         before = Launch()
     launch = Launch(
-        "serial" if serial else _locate(directory, cluster, before.cluster),
+        "serial" if serial else _locate(directory, cluster, before.cluster, asks_for_workers=workers is not None),
         workers or before.workers,
         block_cells or before.block_cells,
     )
@@ -151,13 +151,15 @@ def resume(
     coordinate(directory, launch, quiet, verify=True)
 
 
-def _locate(run: RunDirectory, cluster: str | None, before: str) -> str:
-    """Return where a run goes on: on the cluster that is named, else where it was before."""
+def _locate(run: RunDirectory, cluster: str | None, before: str, *, asks_for_workers: bool) -> str:
+    """Return where a run goes on: on the cluster that is named, else where it was before; workers are never without a cluster."""
     from pipeline.errors import StudyError
     from pipeline.study.load import locate_profile
 
-    if cluster or before == "serial":
-        return locate_profile(cluster, Path.cwd()) if cluster else before
+    if cluster:
+        return locate_profile(cluster, Path.cwd())
+    if before == "serial":
+        return "local" if asks_for_workers else before
     try:
         return locate_profile(before, run.root)
     except StudyError as error:

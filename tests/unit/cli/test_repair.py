@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.studies import files_of, ledger, run_cli, text_study, times_done, write_scores, write_study
+
+from pipeline.engine.launch import Launch, prepare
+from pipeline.study.load import load_study
+
+Call = Callable[..., tuple[int, str]]
 
 
 def finish(study: Path, runs: Path, *options: object) -> Path:
@@ -18,9 +24,6 @@ def finish(study: Path, runs: Path, *options: object) -> Path:
 
 def prepared(study: Path, runs: Path) -> Path:
     """A run that was made and not yet driven."""
-    from pipeline.engine.launch import Launch, prepare
-    from pipeline.study.load import load_study
-
     return prepare(load_study(study), runs, Launch("serial")).root
 
 
@@ -146,3 +149,16 @@ def test_a_damaged_result_of_another_run_is_not_adopted(tmp_path: Path) -> None:
     adopted = {e["receipt"]["key"] for e in ledger(second) if e["event"] == "reused"}
     assert {r["key"] for r in receipts} - adopted == {receipts[0]["key"]}
     assert receipts[0]["key"] in times_done(second)
+
+
+@pytest.mark.parametrize(
+    ("options", "cluster"), [((), "serial"), (("--workers", "2"), "local"), (("--workers", "2", "--serial"), "serial")]
+)
+def test_a_run_that_had_no_workers_gets_those_that_are_asked_for(
+    options: tuple[str, ...], cluster: str, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = prepared(text_study(tmp_path / "s", ("a", "b")), tmp_path / "runs")
+    launched: list[Launch] = []
+    monkeypatch.setattr("pipeline.cli.runs.coordinate", lambda directory, launch, quiet, verify: launched.append(launch))
+    assert call("resume", directory, *options) == (0, f"{directory}\n")
+    assert [launch.cluster for launch in launched] == [cluster]
