@@ -243,10 +243,10 @@ def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critic
 
 
 def _last_that_lacks(k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, power: float) -> NDArray[np.int64]:
-    """Return the last column in which k wins of m come with less than a power, row by row; −1 where there is none.
+    """Return, row by row, the last column in which k wins of m are less probable than a power; −1 where there is none.
 
-    With more units as many wins come more often: of neighbours with the same k the first is asked, and the others only of the last
-    such neighbours of which it lacks power.
+    The more units, the more probable are k wins: of columns side by side with the same k, those that lack power come first. So the
+    first of each such group is computed, and the others only in the last group whose first one lacks power.
     """
     rows, width = m.shape
     first = np.ones(m.shape, np.bool_)
