@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import print_json
-from pipeline.cli.options import cli, json_option
+from pipeline.cli.options import KINDS, cli, json_option
+from pipeline.errors import UsageError
+from pipeline.options import meant
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -16,9 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["member_page", "schema_text"]
 
 
+def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Let the shell complete the names that a command lists."""
+    from pipeline.plugins import list_plugins
+
+    return [name for name in list_plugins(KINDS[ctx.info_name or ""]) if name.startswith(incomplete)]
+
+
+names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_complete_names)
+
+
 @cli.command()
+@names_argument
 @json_option
-def procedures(as_json: bool) -> None:
+def procedures(names: tuple[str, ...], as_json: bool) -> None:
     """List the significance tests and when to prefer each.
 
     With --json also the formula of the p that verdicts use.
@@ -36,12 +49,13 @@ def procedures(as_json: bool) -> None:
             continue
         rows.append({"name": name, "null": found.null, "when": found.when, "formula": found.formula, "page": found.page})
         lines.append("; ".join([f"null: {found.null}", f"prefer it {found.when}", *filter(None, [found.page])]))
-    _show("procedures", rows, lines, as_json)
+    _show("procedures", rows, lines, names, as_json)
 
 
 @cli.command()
+@names_argument
 @json_option
-def presets(as_json: bool) -> None:
+def presets(names: tuple[str, ...], as_json: bool) -> None:
     """List the tools and papers that a study can follow.
 
     With --json also where each number misleads; docs/presets.md has it in a table.
@@ -73,7 +87,7 @@ def presets(as_json: bool) -> None:
             }
         )
         lines.append(f"{'; '.join(rules)}; null: {preset.null}; b = {preset.replicates:,}; {preset.reference}")
-    _show("presets", rows, lines, as_json)
+    _show("presets", rows, lines, names, as_json)
 
 
 def member_page(family: str, point: EntryPoint) -> str | None:
@@ -89,8 +103,9 @@ def member_page(family: str, point: EntryPoint) -> str | None:
 
 
 @cli.command()
+@names_argument
 @json_option
-def metrics(as_json: bool) -> None:
+def metrics(names: tuple[str, ...], as_json: bool) -> None:
     """List the installed metrics and their options.
 
     With --json also what an option is where it is not given, those that must be (`needs`), form and direction where options do not
@@ -98,12 +113,13 @@ def metrics(as_json: bool) -> None:
     """
     rows = _members("metrics")
     found = [{**_says(row), **_declared(row, "form", "higher_is_better"), **_takes("metrics", row)} for row in rows]
-    _show("metrics", found, [f"{_told(row)}{_options(row)}" for row in found], as_json)
+    _show("metrics", found, [f"{_told(row)}{_options(row)}" for row in found], names, as_json)
 
 
 @cli.command()
+@names_argument
 @json_option
-def formats(as_json: bool) -> None:
+def formats(names: tuple[str, ...], as_json: bool) -> None:
     """List the formats of outputs and their options.
 
     With --json also what an option is where it is not given, what outputs are compared with, endings of file names, and the page in
@@ -119,15 +135,16 @@ def formats(as_json: bool) -> None:
         for row in _members("readers")
     ]
     lines = [f"{_told(row)}{_options(row)}{'; with ' + row['metric'] if row['metric'] else ''}" for row in found]
-    _show("formats", found, lines, as_json)
+    _show("formats", found, lines, names, as_json)
 
 
 @cli.command()
+@names_argument
 @json_option
-def analyses(as_json: bool) -> None:
+def analyses(names: tuple[str, ...], as_json: bool) -> None:
     """List the analyses that a study can ask for."""
     rows = [_says(row) for row in _members("analyses")]
-    _show("analyses", rows, [row["description"] for row in rows], as_json)
+    _show("analyses", rows, [row["description"] for row in rows], names, as_json)
 
 
 @cli.command()
@@ -217,10 +234,17 @@ def _options(row: Mapping[str, Any]) -> str:
     return f"; options: {', '.join(row['options'])}" if row["options"] else ""
 
 
-def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str], as_json: bool) -> None:
+def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str], names: Sequence[str], as_json: bool) -> None:
+    """Print the rows of these names, or all: a line each, or one document."""
+    known = [str(row["name"]) for row in rows]
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        help_ = meant(unknown, known) or f"`pipeline {title}` lists them all"
+        raise UsageError.of("P005", f"`pipeline {title}` lists no {unknown!r}", help=help_)
+    kept = [(row, line) for row, line in zip(rows, lines, strict=True) if not names or row["name"] in names]
     if as_json:
-        print_json({title: list(rows)})
+        print_json({title: [row for row, _ in kept]})
         return
-    width = max((len(str(row["name"])) for row in rows), default=0)
-    for row, line in zip(rows, lines, strict=True):
+    width = max((len(str(row["name"])) for row, _ in kept), default=0)
+    for row, line in kept:
         click.echo(f"{row['name']!s:<{width}}  {line}")

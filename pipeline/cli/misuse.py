@@ -15,6 +15,17 @@ __all__ = ["find_misuse"]
 IN_A_STUDY = {"--alpha": "resampling.alpha", "--baseline": "resampling.baseline", "--family": "resampling.family"}
 """What people look for among the options of commands that have it as a value of the study."""
 
+OPTIONS_ELSEWHERE = {"--method": "--procedure", "--test": "--procedure"}
+"""What other programs call our options, where no likeness of letters finds them."""
+
+COMMANDS_ELSEWHERE = {
+    "help": "`pipeline --help` lists the commands, `pipeline COMMAND --help` explains one",
+    "version": "write `pipeline --version`",
+}
+"""What other programs have as commands."""
+
+_TOO_MANY = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
+
 
 def find_misuse(error: click.ClickException) -> Problem | None:
     """Return what is wrong with a command line; None for what is no mistake, as a call without arguments, which shows help."""
@@ -23,7 +34,8 @@ def find_misuse(error: click.ClickException) -> Problem | None:
     ctx = error.ctx
     help_ = _look_up(ctx)
     if isinstance(error, UnknownCommand):
-        return Problem("P002", error.message, help=meant(error.name, _visible()) or "`pipeline --help` lists the commands")
+        elsewhere = COMMANDS_ELSEWHERE.get(error.name) or meant(error.name, _visible())
+        return Problem("P002", error.message, help=elsewhere or "`pipeline --help` lists the commands")
     if isinstance(error, click.NoSuchOption):
         return _no_such_option(error.option_name, error.ctx)
     if isinstance(error, click.MissingParameter):
@@ -31,7 +43,9 @@ def find_misuse(error: click.ClickException) -> Problem | None:
     if isinstance(error, click.BadParameter):
         return Problem("P004", _say(error.message), where=_written(error.param) if error.param else None, help=help_)
     if isinstance(error, click.BadOptionUsage):  # click does not say of which command
-        return Problem("P004", _say(error.message), help=help_ if ctx else "`pipeline COMMAND --help` shows what each option takes")
+        return Problem("P004", _say(error.message), help=f"write `{error.option_name} {_value_of(error.option_name)}`")
+    if ctx and (extra := _TOO_MANY.fullmatch(error.message)):
+        return Problem("P005", f"`{_path(ctx)}` takes {_arguments(ctx.command)}: what is {extra[1]}?", help=help_)
     return Problem("P005", _say(error.message), help=help_)
 
 
@@ -52,6 +66,8 @@ def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
         help_ = f"it stands before the command: `pipeline {option} {command.name} …`"
     elif option in IN_A_STUDY and "--set" in known:
         help_ = f"write `--set {IN_A_STUDY[option]}=VALUE`"
+    elif OPTIONS_ELSEWHERE.get(option) in known:
+        help_ = f"did you mean '{OPTIONS_ELSEWHERE[option]}'?"
     elif 0 < len(others) < 3:
         help_ = f"it is an option of {' and '.join(f'`pipeline {name}`' for name in others)}"
     else:
@@ -80,6 +96,19 @@ def _first_example(command: click.Command) -> str | None:
 def _written(param: click.Parameter) -> str:
     """Return a parameter as it is written on the command line."""
     return max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name
+
+
+def _value_of(option: str) -> str:
+    """Return what stands for the value of an option in the help of the commands that have it."""
+    params = [param for name in _visible() for param in cli.commands[name].params if option in param.opts]
+    values = {param.metavar or param.type.name.upper() for param in params if not isinstance(param.type, click.Choice)}
+    return values.pop() if len(values) == 1 else "VALUE"
+
+
+def _arguments(command: click.Command) -> str:
+    """Say which arguments a command takes."""
+    names = [param.human_readable_name for param in command.params if isinstance(param, click.Argument)]
+    return f"{' and '.join(names)}, and no more" if names else "options, and no arguments"
 
 
 def _options(command: click.Command) -> list[str]:

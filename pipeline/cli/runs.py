@@ -12,6 +12,7 @@ import click
 from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
 from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
+from pipeline.cli.terminal import tell
 
 if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
@@ -181,6 +182,8 @@ def list_(runs: Path, as_json: bool) -> None:
     if as_json:
         print_json({"runs": found})
         return
+    if not found:
+        tell(f"there are no runs in {runs}: `pipeline run STUDY` starts one")
     for facts in found:
         click.echo(format_line(facts))
         if "report" in facts:

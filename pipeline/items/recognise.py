@@ -105,6 +105,8 @@ def recognise_file(
     if not found:
         if not sample.lines or sample.head.startswith(_WIDE):
             read_text(path)  # which says that it is empty, binary, or no UTF-8
+        if len(sample.lines) == 1 and {".csv", ".tsv"} & {*path.suffixes}:
+            raise DataError.of("P212", "the table has a header and no rows", where=str(path))
         raise DataError.of(
             "P259",
             f"no format is recognised in {path.name}",

@@ -69,11 +69,11 @@ def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[
         found = [gold.columns[name] for name in (prefix, *numbered) if name in gold.columns]
         if found:
             return found
-    wanted = {"reference": "references", "label": "gold labels"}.get(prefix, f"gold values of '{prefix}'")
+    wanted = _CALLED.get(prefix, f"gold values of '{prefix}'")
     if gold is not None and gold.columns:
         raise DataError.of(
             "P225",
-            f"{metric} needs {wanted}, and the file has {', '.join(map(repr, gold.columns))}",
+            f"{metric} needs {wanted}, and the file has {', '.join(dict.fromkeys(map(_called, gold.columns)))}",
             where=gold.source,
             help="choose a metric of what the files hold, or name the `format:` that gives it",
         )
@@ -82,6 +82,14 @@ def gold_columns(metric: str, gold: Items | None, prefix: str) -> list[Sequence[
         f"{metric} needs {wanted}, and the test set has none",
         help="give `references:` to a test set of format text, `gold:` to one of another format that has them",
     )
+
+
+_CALLED = {"reference": "references", "label": "gold labels"}
+"""What columns of gold hold, by the beginning of their names."""
+
+
+def _called(column: str) -> str:
+    return _CALLED.get(column.partition(".")[0], repr(column))
 
 
 def output_column(metric: str, output: Items, column: str) -> Sequence[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -151,7 +152,12 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
         With every problem there is (P1xx), each with its line and column, or the flag it came from.
     """
     text = _read(Path(path), "the study file")
-    document, problems = parse_yaml(text, str(path))
+    try:
+        document, problems = parse_yaml(text, str(path))
+    except StudyError as error:
+        raise error if _has_ending(path) else _no_study(path) from error
+    if isinstance(document.value, str) or not (isinstance(document.value, Mapping) or document.value is None or _has_ending(path)):
+        raise _no_study(path)
     if document.value is None and not problems:
         help = "`pipeline init` writes one from your files"
         raise StudyError(Problem("P107", "the study file is empty", str(path), help))
@@ -160,6 +166,18 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
     variables, unset = _expand_paths(document)
     study = _validate(Study, document, problems + unset)
     return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document, variables)
+
+
+def _has_ending(path: Path | str) -> bool:
+    """Say whether a file is called as a study is."""
+    return Path(path).suffix.lower() in {".json", ".yaml", ".yml"}
+
+
+def _no_study(path: Path | str) -> StudyError:
+    """Refuse what may be an output or a table of scores: both are given where a study is asked for."""
+    name = shlex.quote(str(path))
+    help = f"`pipeline compare {name} …` compares outputs and tables without a study, `pipeline init {name} …` writes one for them"
+    return StudyError(Problem("P106", "this is no study: a study is a file in YAML that begins with `schema: 1`", str(path), help))
 
 
 def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:

@@ -218,7 +218,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r" of the test set(?=;|$)", ""),
         (r"leave it out of the study", "leave it out"),
         (r" (in|of) (the|this) study", ""),
-        (r"\bresampling\.(alpha|replicates|unit)\b", r"--\1"),
+        (r"\bresampling\.(alpha|baseline|replicates|unit)\b", r"--\1"),
         (r"\bresampling\.procedures(\[\d+\])?", "--procedure"),
         (r"\bmetrics(\[\d+\])(\.\w+)?", "-m"),
         (r"\btest_sets\.test set\.(format|missing|columns|documents)\b", r"--\1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +48,7 @@ def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base:
     outputs: list[str] = []
     found: list[str] = []
     told: list[str] = []
+    _refuse_addresses([*arguments, *references])
     for argument in arguments:
         if not (base / argument).is_dir():
             outputs.append(argument)
@@ -56,6 +58,14 @@ def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base:
         found += files.references
         told.append(files.told)
     return FolderFiles(outputs, [*references] or found, "; ".join(told))
+
+
+def _refuse_addresses(arguments: Sequence[str]) -> None:
+    """Refuse addresses of the network, which would be looked for as files."""
+    address = next((argument for argument in arguments if re.match(r"([^/=]+=)?[a-z][a-z0-9+.-]*://", argument)), None)
+    if address is not None:
+        help_ = "fetch it first, and name the file; only studies name objects, `s3://…`, `gs://…` or `az://…`"
+        raise UsageError.of("P005", f"what is compared are files, and {address} is an address", help=help_)
 
 
 def look_into(folder: str, *, base: Path) -> FolderFiles:
@@ -81,26 +91,9 @@ def look_into(folder: str, *, base: Path) -> FolderFiles:
         ((task, paths),) = samples.items()
         outputs = [os.path.normpath(os.path.join(folder, path)) for path in paths]
         return FolderFiles(outputs, [], f"{_say(folder)}: {_count(len(outputs), 'file')} with samples of {task}")
-    kinds: dict[str, list[str]] = defaultdict(list)
-    references: list[str] = []
-    runs: dict[str, list[str]] = defaultdict(list)
-    numbered: list[str] = []
-    for path in sorted((base / folder).iterdir()):
-        name = name_without_ending(path.name)
-        ending = path.name.removeprefix(name)
-        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE:
-            continue
-        if not _is_known(ending):
-            if run := _RUN_ENDS.search(name):
-                runs[f"{run[1]}*{ending}"].append(os.path.join(folder, path.name))
-            elif _NUMBERED_REFERENCE.fullmatch(name):
-                numbered.append(os.path.join(folder, path.name))
-        elif _REFERENCE.fullmatch(name):
-            references.append(os.path.join(folder, path.name))
-        else:
-            kinds[ending.lower()].append(os.path.join(folder, path.name))
-    if not kinds:
-        kinds, references = runs, references + numbered
+    kinds, references = _sort_files(folder, base)
+    if all(len(paths) < 2 for paths in kinds.values()):
+        _refuse_outputs_below(folder, references, base)
     if not kinds:
         raise UsageError.of(
             "P020",
@@ -120,6 +113,48 @@ def look_into(folder: str, *, base: Path) -> FolderFiles:
     outputs, references = ([os.path.normpath(path) for path in paths] for paths in (outputs, references))
     compared = f", compared with {' and '.join(map(os.path.basename, references))}" if references else ""
     return FolderFiles(outputs, references, f"{_say(folder)}: {_count(len(outputs), 'output')}{compared}")
+
+
+def _sort_files(folder: str, base: Path) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the files directly in a folder that may be outputs, by their endings, and those they are compared with."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    references: list[str] = []
+    runs: dict[str, list[str]] = defaultdict(list)
+    numbered: list[str] = []
+    for path in sorted((base / folder).iterdir()):
+        name = name_without_ending(path.name)
+        ending = path.name.removeprefix(name)
+        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE:
+            continue
+        if not _is_known(ending):
+            if run := _RUN_ENDS.search(name):
+                runs[f"{run[1]}*{ending}"].append(os.path.join(folder, path.name))
+            elif _NUMBERED_REFERENCE.fullmatch(name):
+                numbered.append(os.path.join(folder, path.name))
+        elif _REFERENCE.fullmatch(name):
+            references.append(os.path.join(folder, path.name))
+        else:
+            kinds[ending.lower()].append(os.path.join(folder, path.name))
+    return (kinds, references) if kinds else (runs, references + numbered)
+
+
+def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path) -> None:
+    """Refuse a folder of which a folder below has the outputs, and say how they are named with the references that are here."""
+    below = [path.name for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    sorted_ = {name: _sort_files(os.path.join(folder, name), base) for name in below}
+    found = [name for name, (kinds, _) in sorted_.items() if any(len(paths) > 1 for paths in kinds.values())]
+    if not found:
+        return
+    named = [os.path.normpath(os.path.join(folder, name)) for name in found]
+    beside = [] if sorted_[found[0]][1] else references  # those in the folder itself are found there
+    compared = "".join(f" -r {shlex.quote(os.path.normpath(path))}" for path in beside)
+    one = "the folder" if len(found) == 1 else "one of the folders"
+    raise UsageError.of(
+        "P021",
+        f"the outputs are not in this folder but in {'one' if len(found) == 1 else f'{len(found)} folders'} below it",
+        where=folder,
+        help=f"name {one} that has them: `pipeline compare {shlex.quote(named[0])}{compared}`",
+    )
 
 
 def _find_samples(folder: Path) -> dict[str, list[str]]:

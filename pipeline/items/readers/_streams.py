@@ -29,6 +29,9 @@ _MAGIC = 16
 _MOST_LOOKED_AT = 10_000
 """Names in a folder among which one that is not there is looked for."""
 
+_FEW = 6
+"""Names in a folder that are all listed where none is like the one that is not there."""
+
 _WINDOWS = ("Memory usage limit", "too much memory", "Window size")
 """How liblzma and libzstd say that a file asks for more memory than it may have."""
 
@@ -61,10 +64,14 @@ def _not_there(path: Path) -> DataError:
     help_ = "paths are relative to the study file"
     if any(sign in path.name for sign in "*?["):
         return DataError(Problem("P201", f"no file matches {path.name}", str(path), help_))
-    near = None
     with suppress(OSError, ValueError):
-        near = nearest(path.name, sorted(found.name for found in islice(path.parent.iterdir(), _MOST_LOOKED_AT)), cutoff=0.8)
-    help_ = f"did you mean {near}? {help_}" if near is not None else help_
+        names = sorted(found.name for found in islice(path.parent.iterdir(), _MOST_LOOKED_AT))
+        near = nearest(path.name, names, cutoff=0.8)
+        shown = [name for name in names if not name.startswith(".")]
+        if near is not None:
+            help_ = f"did you mean {near}? {help_}"
+        elif 0 < len(shown) <= _FEW:
+            help_ = f"there are {', '.join(shown)}; {help_}"
     return DataError(Problem("P201", f"there is no file {path.name}", str(path), help_))
 
 

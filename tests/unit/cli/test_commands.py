@@ -44,6 +44,12 @@ def test_a_run_directory_holds_what_the_interface_names(done: tuple[Path, Path])
     assert {"index.html", "report.md", "report.json", "tables", "figures"} <= report
 
 
+def test_a_list_of_no_runs_says_so(tmp_path: Path) -> None:
+    done = run_cli("list", "--runs", tmp_path / "none")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"there are no runs in {tmp_path}/none: `pipeline run STUDY --runs {tmp_path}/none` starts one\n"
+
+
 def test_status_and_list_tell_from_files(done: tuple[Path, Path]) -> None:
     directory, runs = done
     told = json.loads(run_cli("status", directory.name[:9], "--runs", runs, "--json").stdout)

@@ -79,6 +79,7 @@ def test_no_message_about_files_speaks_of_a_study() -> None:
         ("name the format: `format: tagged`", "name the format: `--format tagged`"),
         ("leave it out of the study", "leave it out"),
         ("`systems.exclude`: no system matches 'ref*'", "`--exclude`: no system matches 'ref*'"),
+        ("resampling.baseline", "--baseline"),
         ("resampling.alpha must be below 1.0, not 5.0", "--alpha must be below 1.0, not 5.0"),
         ("correct the file: a line is lost, split or joined there", "correct the file: a line is lost, split or joined there"),
     ],
@@ -93,6 +94,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "ref"):
         (tmp_path / f"{name}.txt").write_text("".join(f"{name if k % 3 else 'x'} {k} y z\n" for k in range(12)))
+    (tmp_path / "header.csv").write_text("item,base,new\n")
     (tmp_path / "long.csv").write_text(
         "llm,nr,acc\n" + "".join(f"{m},{k},{k % (2 + (m == 'n'))}\n" for m in "mn" for k in range(9))
     )
@@ -111,6 +113,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.txt", "b.txt", "-r", "ref.txt", "--columns", "system"), "these are no names of columns"),
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu,chrf"), "name each by itself: `-m bleu -m chrf`"),
         (("a.txt", "b.txt", "-r", "reff.txt"), "did you mean ref.txt?"),
+        (("a.txt", "b.txt", "-r", "gold.txt"), "there are a.txt, b.txt, header.csv, long.csv, ref.txt; paths are relative"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "accuracy"), "accuracy needs gold labels, and the file has references"),
+        (("header.csv",), "the table has a header and no rows"),
         (("none.txt", "-r", "none.txt", "--preset", "sacrebleu-bz"), "did you mean 'sacrebleu-bs'"),
         (("none.txt", "-r", "none.txt", "--procedure", "signs"), "did you mean 'sign'"),
         (("none/*.txt",), "no file matches *.txt"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shlex
 from pathlib import Path
 
 import pytest
@@ -365,3 +366,22 @@ def test_every_value_tells_its_origin(tmp_path: Path) -> None:
         ("metrics", 1, "beta"): "study.yaml:7:36",
     }
     assert {path: str(loaded.document.where(path)).rpartition("/")[2] for path in places} == places
+
+
+@pytest.mark.parametrize("text", ["item,base,new\nq1,1,0\n", "1\n2\n", "He said: so: it is.\n", '{"a": 1}\n{"a": 2}\n'])
+@pytest.mark.parametrize("name", ["my scores.csv", "scores"])
+def test_a_table_in_place_of_a_study_is_said_to_be_none(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(StudyError) as raised:
+        load_study(path)
+    (problem,) = raised.value.problems
+    assert (problem.code, problem.where) == ("P106", str(path))
+    assert f"`pipeline compare {shlex.quote(str(path))} …`" in str(problem.help)
+
+
+def test_a_file_called_like_a_study_is_read_as_one(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("a: b: c\n")
+    with pytest.raises(StudyError) as raised:
+        load_study(tmp_path / "study.yaml")
+    assert raised.value.problems[0].where == f"{tmp_path / 'study.yaml'}:1:5"

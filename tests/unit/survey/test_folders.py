@@ -1,0 +1,51 @@
+"""A folder is read where it is clear what is in it; elsewhere the refusal says what to type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import Problem, UsageError
+from pipeline.survey.folders import expand_folders
+
+
+def made(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("a line\n")
+
+
+def refused(folder: Path, *arguments: str) -> Problem:
+    with pytest.raises(UsageError) as raised:
+        expand_folders(arguments, (), base=folder)
+    (problem,) = raised.value.problems
+    return problem
+
+
+def test_outputs_in_a_folder_below_are_named_with_the_references_beside_it(tmp_path: Path) -> None:
+    made(tmp_path, "wmt/ref.de.txt", "wmt/segments.tsv", "wmt/my out/a.txt", "wmt/my out/b.txt", "wmt/.git/x.txt", "wmt/.git/y.txt")
+    problem = refused(tmp_path, "wmt")
+    assert (problem.code, problem.where) == ("P021", "wmt")
+    assert problem.message == "the outputs are not in this folder but in one below it"
+    assert problem.help == "name the folder that has them: `pipeline compare 'wmt/my out' -r wmt/ref.de.txt`"
+
+
+def test_references_in_the_folder_below_need_not_be_named(tmp_path: Path) -> None:
+    made(tmp_path, "de/ref.txt", "de/a.txt", "de/b.txt", "en/a.txt", "en/b.txt", "ref.txt")
+    problem = refused(tmp_path, ".")
+    assert problem.message == "the outputs are not in this folder but in 2 folders below it"
+    assert problem.help == "name one of the folders that has them: `pipeline compare de`"
+
+
+def test_outputs_of_a_folder_are_taken_whatever_is_below_it(tmp_path: Path) -> None:
+    made(tmp_path, "ref.txt", "a.txt", "b.txt", "old/a.txt", "old/b.txt")
+    assert expand_folders(["."], (), base=tmp_path)[:2] == (["a.txt", "b.txt"], ["ref.txt"])
+
+
+@pytest.mark.parametrize("address", ["https://example.org/scores.csv", "s3://bucket/a.txt", "ours=s3://bucket/a.txt"])
+def test_an_address_is_not_looked_for_as_a_file(tmp_path: Path, address: str) -> None:
+    problem = refused(tmp_path, address)
+    assert problem.code == "P005"
+    assert problem.message.endswith(f"{address} is an address")
+    assert "fetch it first" in str(problem.help)
