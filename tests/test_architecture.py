@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 import pipeline
@@ -301,100 +299,6 @@ def test_the_reference_systems_ask_for_a_range_of_versions_that_has_this_one() -
     assert {specifier.operator for specifier in needed.specifier} == {">=", "<"}
 
 
-def test_resampling_loads_neither_dask_nor_xarray_nor_zarr() -> None:
-    code = (
-        "import sys, pipeline.resampling.resample, pipeline.inference.p_values;"
-        "import pipeline.inference.multiple_comparisons.multiplicity;"
-        "heavy = ('dask', 'distributed', 'xarray', 'zarr', 'pandas', 'matplotlib', 'sklearn', 'scipy.stats');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
-def test_modules_with_kernels_are_imported_without_what_compiles_them() -> None:
-    code = """
-import importlib, pkgutil, sys
-import pipeline.compiled.loops
-for name in ("analyses", "inference", "metrics", "presets", "procedures", "resampling"):
-    package = importlib.import_module(f"pipeline.{name}")
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        importlib.import_module(module.name)
-assert "pipeline.resampling.products.byte_product" in sys.modules
-print([name for name in ("numba", "llvmlite") if name in sys.modules])
-"""
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
-def test_the_command_line_starts_without_heavy_packages() -> None:
-    code = (
-        "import sys, pipeline.cli;"
-        "print([m for m in ('numpy', 'dask', 'xarray', 'zarr', 'numba', 'pydantic', 'rich', 'scipy') if m in sys.modules])"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("outputs", "code_of_error"), [(["one.txt", "other.txt", "-r", "reference.txt"], "P301"), (["table.csv"], "P226")]
-)
-def test_an_unknown_metric_is_told_before_heavy_packages_are_imported(
-    tmp_path: Path, outputs: list[str], code_of_error: str
-) -> None:
-    for name in ("one", "other", "reference"):
-        (tmp_path / f"{name}.txt").write_text("a b\n")
-    (tmp_path / "table.csv").write_text("item,one,other\nq1,1,0\nq2,0,1\n")
-    code = (
-        "import sys; from click.testing import CliRunner; from pipeline.cli.options import cli; from pipeline.cli import compare;"
-        "from pipeline.errors import PipelineError;"
-        f"found = CliRunner().invoke(cli, ['compare', *{outputs!r}, '-m', 'acuracy']).exception;"
-        f"assert isinstance(found, PipelineError), found; assert [one.code for one in found.problems] == ['{code_of_error}'];"
-        "heavy = ('numba', 'scipy', 'sacrebleu', 'xarray', 'zarr', 'dask', 'pandas', 'pydantic');"
-        "print([m for m in heavy if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
-
-
-def test_what_a_comparison_imports_has_neither_wrappers_of_scipy_nor_its_transforms() -> None:
-    # They take a fifth of a second, and the functions that a comparison needs are found without them. Nothing is computed here:
-    # where a kernel is not on disk yet, Numba imports more of SciPy to compile it.
-    code = """
-import importlib, pkgutil, sys
-import pipeline.report.build, pipeline.tasks.collect.task, pipeline.tasks.report
-for name in ("analyses", "inference", "resampling"):
-    package = importlib.import_module(f"pipeline.{name}")
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        importlib.import_module(module.name)
-print([name for name in ("scipy._lib._array_api", "scipy.fft", "numpy.f2py", "xarray", "zarr", "pandas") if name in sys.modules])
-"""
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
-def test_the_values_of_procedures_and_presets_are_read_without_what_computes_them() -> None:
-    # A module may compute too: it imports Numba and SciPy within the function.
-    code = (
-        "import sys; from pipeline.procedures.registry import PROCEDURES; from pipeline.presets.registry import PRESETS;"
-        "PROCEDURES.usable(), PRESETS.usable();"
-        "print([m for m in ('numba', 'scipy', 'sacrebleu', 'xarray') if m in sys.modules])"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
-def test_which_analyses_are_asked_unnamed_is_known_without_importing_one() -> None:
-    code = (
-        "import sys; from pipeline.analyses.registry import analyses_of_compare, default_analyses, null_laboratories;"
-        "asked = {*analyses_of_compare(runs=True), *default_analyses(), *null_laboratories()};"
-        "from pipeline.plugins import in_tree; assert asked and all(in_tree('analyses', name) for name in asked);"
-        "print([name for name in sys.modules if name.endswith('.analysis')])"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
 def test_no_two_test_modules_have_one_name() -> None:
     # pytest imports them by their bare name: the second would be refused, on a fresh checkout only.
     paths = [path for path in (ROOT / "tests").rglob("*.py") if "fixtures" not in path.parts]  # scripts that made files
@@ -409,35 +313,3 @@ def test_one_kernel_makes_the_rounds_of_philox() -> None:
 def test_no_module_grows_past_a_second_idea() -> None:
     long = {name: lines for name, path in [*modules(), *reference_systems()] if (lines := len(path.read_text().splitlines())) > 320}
     assert not long
-
-
-def test_matplotlib_is_loaded_by_the_first_figure_that_asks_for_it() -> None:
-    # Analyses and interfaces name its types; axes are handed to them by the report.
-    code = """
-import importlib, pkgutil, sys
-import pipeline.analyses, pipeline.interfaces, pipeline.report.drawing.figures, pipeline.report.layout.pages
-for package in (pipeline.analyses, pipeline.interfaces):
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        importlib.import_module(module.name)
-assert "pipeline.analyses.size_curve.analysis" in sys.modules
-assert "matplotlib" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_report_names_no_analysis() -> None:
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pipeline.analyses"]
-    names = {f'"{form}"' for name in points for form in (name, name.replace("-", "_"))}
-    named = {(name, one) for name, path in modules() if folder_of(name) == "report" for one in names if one in path.read_text()}
-    assert not named
-
-
-def test_each_folder_of_the_largest_is_on_the_page_of_the_architecture() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text()
-    largest = ("resampling", "inference", "engine")
-    starts = tuple(f"| `{name}/" for name in largest)
-    assert {line.split("`")[1] for line in page.splitlines() if line.startswith(starts)} == {
-        f"{folder.relative_to(PACKAGE).as_posix()}/"
-        for top in largest
-        for folder in (PACKAGE / top, *(found.parent for found in (PACKAGE / top).glob("*/__init__.py")))
-    }

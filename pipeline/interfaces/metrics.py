@@ -6,16 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pipeline.interfaces.items import Items
 
+if TYPE_CHECKING:  # a mistyped name is told before NumPy would be imported
+    import numpy as np
+    from numpy.typing import NDArray
+
 __all__ = ["Metric", "ScoreFunction", "Statistics"]
 
-ScoreFunction = Callable[[NDArray[Any]], NDArray[np.float64]]
+ScoreFunction: TypeAlias = "Callable[[NDArray[Any]], NDArray[np.float64]]"
 """Summed statistics ``(statistic, ...)`` to scores ``(...)``, float64; pure, called on cache-sized batches."""
 
 

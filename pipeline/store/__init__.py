@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pipeline.store.addresses import canonical_json, digest, digest_bytes, digest_file
-from pipeline.store.array_files import read_arrays, write_arrays
 from pipeline.store.files import read_json, sweep_temporaries, write_bytes, write_json
 from pipeline.store.lease import hold_lease, read_holder
 from pipeline.store.ledger import Ledger, read_ledger
@@ -15,12 +14,10 @@ __all__ = [
     "digest_bytes",
     "digest_file",
     "hold_lease",
-    "read_arrays",
     "read_holder",
     "read_json",
     "read_ledger",
     "sweep_temporaries",
-    "write_arrays",
     "write_bytes",
     "write_json",
 ]

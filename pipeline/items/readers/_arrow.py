@@ -15,8 +15,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from pipeline.errors import DataError
 from pipeline.inputs import PART, Meter, largest_input, open_input
 from pipeline.interfaces import FileSample, Recognised
@@ -265,6 +263,8 @@ def _as_text(column: Any, meter: Meter) -> Sequence[str]:
 
 
 def _as_text_at_once(column: Any) -> Sequence[str]:
+    import numpy as np  # as Arrow does: what only recognises a file needs neither
+
     types: Any = importlib.import_module("pyarrow.types")
     values = column.to_pylist()
     if types.is_float32(column.type):

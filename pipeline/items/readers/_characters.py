@@ -13,12 +13,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.items.readers._conllu_rows import Range
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Text", "align_words", "find_difference", "lay_out"]
 
@@ -58,6 +59,8 @@ class Text:
 
 def lay_out(sentences: Sequence[Sequence[str]], ranges: Sequence[Sequence[Range]]) -> Text:
     """Place words along their text; ``ranges`` has those of each sentence, or is empty where there are none."""
+    import numpy as np  # recognising a file does not need it
+
     words = list(chain.from_iterable(sentences))
     firsts = list(accumulate(map(len, sentences), initial=0))
     tokens: list[str] = []
@@ -116,6 +119,8 @@ def align_words(gold: Text, output: Text) -> NDArray[np.int64]:
     -------
     (word,) int64
     """
+    import numpy as np
+
     aligned = np.full(len(output.words), -1, dtype=np.int64)
     starts, ends, shares = gold.starts, gold.ends, gold.shares
     their_starts, their_ends, their_shares = output.starts, output.ends, output.shares

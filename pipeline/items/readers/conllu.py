@@ -12,8 +12,6 @@ from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._characters import Text, align_words, find_difference, lay_out
@@ -33,6 +31,8 @@ def _segment_again(gold: Items, output: Items, ours: Text, theirs: Text) -> Item
     head is aligned, 0 for a root, and -1 where the head is not aligned, or with a word of another gold sentence, which is no gold
     word's head.
     """
+    import numpy as np  # recognising a file does not need it
+
     aligned = align_words(ours, theirs)
     firsts = np.array(ours.firsts, dtype=np.int64)
     sentence_of_gold = np.repeat(np.arange(len(gold)), np.diff(firsts))

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from pipeline.errors import Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, with_warnings
@@ -202,6 +200,8 @@ def _rank(topic: _Topic) -> tuple[str, ...]:
 
     Scores are rounded to single precision, as trec_eval does: such as differ beyond it are equal there, and go by name.
     """
+    import numpy as np  # recognising a run does not need it
+
     with np.errstate(over="ignore"):  # beyond single precision is infinite, and still the best or the last
         scores = np.array([float(value) for value in topic.values]).astype(np.float32).tolist()
     return tuple(name for _, name in sorted(zip(scores, topic.documents, strict=True), reverse=True))

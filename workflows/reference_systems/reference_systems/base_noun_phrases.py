@@ -10,8 +10,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from pipeline.interfaces import Items, Reader, Trainer, TrainingItems
 
 __all__ = ["BaseNounPhraseReader", "mark_base_noun_phrases"]
@@ -170,6 +168,8 @@ def _tag(sentences: Sequence[Sequence[str]], tagged: tuple[tuple[Path, int], ...
 @lru_cache(maxsize=1)
 def _learn(tagged: tuple[tuple[Path, int], ...]) -> tuple[Trainer, Any]:
     """Learn from files, once for each time they were written: a test set is read again for every output."""
+    import numpy as np  # this module is imported wherever formats are recognised, which does not need it
+
     known = _installed("columns").read_gold([path for path, _ in tagged], {})
     assert known is not None
     columns = {"word": _in_lower_case(known.columns["word"]), "tag": known.columns["tag"]}
