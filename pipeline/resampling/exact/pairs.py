@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled.small_work import suited
+from pipeline.compiled.small_work import FewSoFar, is_at_hand, plain_python
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import QUICK, Budget
@@ -32,6 +32,9 @@ _AT_ONCE = 2**11
 """Pairs of a call of the kernel, a tenth of a second: a signal is heard between two of them."""
 
 _STEPS_OF_A_LAW = 1000
+
+_is_little = FewSoFar(2**18, 2**20, at_hand=lambda: _is_at_hand())
+"""Compiling takes 14 s, and a step in Python some 2.5 µs: the first tables on a machine need not wait for the compiler."""
 
 _WIDEST = 2**12  # differences in a histogram; beyond, a pair is computed by itself
 
@@ -148,7 +151,8 @@ def compare_pairs(
     resampled, swapped = bool(set(events) & set(EXACT[:-1])), EXACT[-1] in events
     ordered = np.ascontiguousarray(pairs, np.int64)
     # Values of a law and points of its lattice grow with the differences.
-    compare = suited(compare_short, steps=len(pairs) * (len(numerators) + _STEPS_OF_A_LAW) * max(reach, 1) ** 2)
+    steps = len(pairs) * (len(numerators) + _STEPS_OF_A_LAW) * max(reach, 1) ** 2
+    compare = plain_python(compare_short) if _is_little(steps) else compare_short
     for first in range(0, len(pairs), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         asked = min(reach, _WIDEST), is_constant, resampled, swapped
@@ -162,6 +166,12 @@ def compare_pairs(
         flipped = sign_flip_chances(by_system[first] - by_system[second], budget=budget).two_sided
         low[pair, -1], high[pair, -1] = flipped.log_low, flipped.log_high
     return PairChances(low / math.log(10), high / math.log(10), gain, discordant)
+
+
+def _is_at_hand() -> bool:
+    one, pair, flags = np.zeros((2, 1), np.int64), np.zeros((1, 2), np.int64), (1, True, True, True)
+    counted = np.zeros(1, np.int64)
+    return is_at_hand(compare_short, one, pair, *flags, np.zeros((1, len(EXACT))), counted, counted)
 
 
 def _power_of_ten(exponent: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.compiled.small_work import FEW_STEPS, plain_python
+from pipeline.compiled.small_work import FEW_STEPS, FewSoFar, plain_python
+from pipeline.resampling.exact import pairs as exact_pairs
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.pairs import compare_pairs
 from pipeline.resampling.standard_errors.influence import (
@@ -53,6 +54,26 @@ def test_exact_laws_of_short_pairs(seed: int) -> None:
     assert compiled == plain
 
 
+@pytest.mark.parametrize(("at_hand", "forms"), [(False, "ppppk"), (True, "pkkkk")])
+def test_laws_of_a_first_table_do_not_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch, at_hand: bool, forms: str) -> None:
+    used: list[str] = []
+    monkeypatch.setattr(exact_pairs, "is_at_hand", lambda *arguments: at_hand)
+    monkeypatch.setattr(exact_pairs, "_is_little", FewSoFar(2**18, 2**20, at_hand=exact_pairs._is_at_hand))
+    monkeypatch.setattr(exact_pairs, "compare_short", lambda *arguments: used.append("k"))
+    monkeypatch.setattr(exact_pairs, "plain_python", lambda kernel: lambda *arguments: used.append("p"))
+    pairs = np.array([(first, second) for second in range(12) for first in range(second)])
+    for units in (1, 800, 2500, 2900, 3000):  # items of the tables, in one process
+        compare_pairs(np.zeros((units, 12), np.int64), pairs[: 10 if units == 1 else None], events=())
+    assert "".join(used) == forms
+
+
+def test_the_kernel_is_known_by_the_types_it_is_called_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    numerators = np.eye(3, dtype=np.int64).repeat(3, axis=0)
+    monkeypatch.setattr(exact_pairs, "_is_little", lambda steps: False)
+    compare_pairs(numerators, np.array([(0, 1), (1, 2)]))
+    assert exact_pairs._is_at_hand()
+
+
 def draw_scores(rng: np.random.Generator) -> np.ndarray:
     units = int(rng.choice([1, 2, 3, 10, 300]))
     scores = rng.normal(rng.normal(), 10.0 ** rng.integers(-12, 6), (4, units))
@@ -85,8 +106,9 @@ def test_much_work_is_compiled_and_little_is_not(monkeypatch: pytest.MonkeyPatch
         asked.append(steps)
         return plain_python(function)
 
-    for module in ("standard_errors.influence", "standard_errors.leverage", "exact.pairs"):
+    for module in ("standard_errors.influence", "standard_errors.leverage"):
         monkeypatch.setattr(f"pipeline.resampling.{module}.suited", note)
+    monkeypatch.setattr(exact_pairs, "_is_little", lambda steps: note(compare_short, steps=steps) is not None)
 
     def steps_of(pairs: int, units: int) -> list[int]:
         asked.clear()
