@@ -17,7 +17,7 @@ from pipeline.plan.methods import law_seconds, list_methods
 from pipeline.plan.task import CollectSpec, ComparisonSpec, ExtractSpec, ResampleSpec, ShardSpec, Task, TrainSpec
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import CELL, cell_bounds, count_cells
-from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK, tails_budget
+from pipeline.resampling.exact.budget import OF_TAILS, POINT_SECONDS, tails_budget
 from pipeline.resampling.standard_errors.studentise_budget import products, replicates_within
 from pipeline.study.schema import Study
 
@@ -241,12 +241,13 @@ class TaskCosts:
             return 0.0
         methods = list_methods(self.study, test_set, self.inputs.metrics)
         with_tails = {m.name: m for m, by, method in methods if PROCEDURES[by].has_tails and m.form == "ratio" and not method.exact}
-        pairs, sizes = count_pairs(test_set), list_sizes(self.study, test_set)
-        each = [(size.label == "full", pairs * (8 * size.n_units + 2 * QUICK.points)) for size in sizes]
-        budget = {"replicates": resampling.replicates, "pairs": pairs}
-        points = sum(min(tails_budget(is_full=is_full, **budget), most) for is_full, most in each)
+        pairs = count_pairs(test_set)
+        points = min(
+            tails_budget(replicates=resampling.replicates, pairs=pairs, is_full=True),
+            pairs * (8 * test_set.n_units + 2 * OF_TAILS.points),
+        )
         return sum(
-            pairs * len(sizes) * law_seconds(metric, test_set)  # of scores like 0 and 1 it is next to nothing
+            pairs * law_seconds(metric, test_set)  # of scores like 0 and 1 it is next to nothing
             if _kernel_kind(metric) == "counts" and metric.denominators == "items"
             else POINT_SECONDS * points
             for metric in with_tails.values()

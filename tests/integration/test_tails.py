@@ -32,7 +32,7 @@ def cube_of(folder: Path, **resampling: object) -> xr.Dataset:
     rows = ["item," + ",".join(scores), *(f"i{i}," + ",".join(str(int(s[i])) for s in scores.values()) for i in range(ITEMS))]
     (folder / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     test_sets = {"bench": {"format": "scores", "outputs": "scores.csv"}}
-    asked = {"replicates": REPLICATES, **resampling}
+    asked = {"replicates": REPLICATES, "test_sizes": [90, "full"], **resampling}
     study = write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=asked)
     return next(iter(open_run(run(study, runs=folder / "runs", serial=True).root).values()))
 
@@ -100,6 +100,15 @@ def test_a_chance_that_is_exactly_0_is_exact_and_not_only_never_counted(cubes: d
     assert tail["at-or-below-zero"] == pytest.approx(0.75**120, rel=1e-9)
     labels = cube["tail_label"].attrs["flag_meanings"].split()
     assert labels[int(label["at-or-below-zero"])] == "model-tail"
+
+
+def test_a_smaller_size_has_no_tails_as_nothing_shows_them(cubes: dict[str, xr.Dataset]) -> None:
+    words = cubes["exact"]["tail_reason"].attrs["flag_meanings"].split()
+    at = {"metric": "mean", "procedure": "paired-bootstrap"}
+    smaller = cubes["exact"].isel(test_size=0)
+    assert np.isnan(smaller["tail_p"].values).all()
+    found = {words[code] for code in smaller["tail_reason"].sel(**at).values.tolist()}
+    assert found == {"by-definition", "beyond-the-budget", "enough-replicates"}
 
 
 def test_tails_change_nothing_that_is_counted(cubes: dict[str, xr.Dataset]) -> None:

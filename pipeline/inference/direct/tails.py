@@ -4,8 +4,8 @@ With common denominators the exact law is taken. Otherwise resamples are drawn f
 compared as in the pass, and every one weighted by how much likelier it would have been untilted: unbiased, whatever the score,
 and with a standard error (Johns 1988, J. Amer. Statist. Assoc. 83, 709-714).
 
-`choose_tails` says which are computed by default. A law of few values costs microseconds and one of decimal scores some
-hundredths of a second, of which a leaderboard has a thousand. The choice is made from sizes, never by the clock, so that no
+`choose_tails` says which are computed by default. A law of few values costs microseconds and one of decimal scores a
+hundredth of a second, of which a leaderboard has a thousand. The choice is made from sizes, never by the clock, so that no
 machine changes what is there.
 """
 
@@ -23,7 +23,7 @@ from pipeline.inference.direct.result import LABELS, REASONS, DirectP, assemble,
 from pipeline.inference.direct.scores import MEMORY, differences, is_mean, why_no_numerators
 from pipeline.inference.direct.tilting import PairGain, find_tilt
 from pipeline.inference.p_values import PValues
-from pipeline.resampling.exact.budget import QUICK, Budget
+from pipeline.resampling.exact.budget import OF_TAILS, Budget
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 
@@ -73,7 +73,7 @@ def tail_points(
     deviations, each at most w√n/2. Where denominators vary the lattice is that of both sums: as wide as any.
     """
     units = len(measure.statistics)
-    widest = 8 * units + 2 * QUICK.points
+    widest = 8 * units + 2 * OF_TAILS.points
     cost = np.full(len(members), widest, np.int64)
     simple = np.flatnonzero(is_mean(measure)[members])
     done = 0
@@ -82,9 +82,10 @@ def tail_points(
         step = np.maximum(np.gcd.reduce(rows - low[:, None], axis=1), 1)
         width = (rows.max(axis=1) - low) // step
         factor = min(units, _SIGMAS * (isqrt(units) + 1) // 2)
-        points = np.minimum(width, QUICK.points) * factor + 1
+        points = np.minimum(width, OF_TAILS.points) * factor + 1
         short = units // 8 + 2 * points
-        cost[simple[done : done + len(rows)]] = np.where(points <= _SHORT, short, 8 * units + 2 * np.minimum(points, QUICK.points))
+        wide = 8 * units + 2 * np.minimum(points, OF_TAILS.points)
+        cost[simple[done : done + len(rows)]] = np.where(points <= _SHORT, short, wide)
         done += len(rows)
     return cost
 
@@ -113,7 +114,7 @@ def bootstrap_tails(
     key: int,
     draws: int = TAIL_DRAWS,
     defined: NDArray[np.float64] | None = None,
-    budget: Budget = QUICK,
+    budget: Budget = OF_TAILS,
     memory_bytes: int = MEMORY,
 ) -> DirectP:
     """Compute the p-values of the paired bootstrap of some pairs by exact laws and by tilting.
@@ -131,7 +132,7 @@ def bootstrap_tails(
         tail alone, in milliseconds and without a stated error.
     defined : (pair,) float64, optional
         Share of replicates with a score, from the counts of the pass; all if not given. p is conditional on it.
-    budget : Budget, default QUICK
+    budget : Budget, default OF_TAILS
         Of an exact tail.
     memory_bytes : int, optional
         For a batch of draws × units; changes no result.
