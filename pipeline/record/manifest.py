@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pipeline.cubes.layout import cube_name
 from pipeline.errors import Problem, StoreError
@@ -22,13 +22,14 @@ from pipeline.plan.task import Failure, Receipt
 from pipeline.store.addresses import digest, digest_file
 from pipeline.store.array_files import read_arrays
 from pipeline.store.files import read_json
-from pipeline.store.ledger import Ledger, iterate_ledger, read_ledger
+from pipeline.store.ledger import Ledger, iterate_ledger
 from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.schema import Study
 
 __all__ = [
     "Manifest",
     "ReceiptWriter",
+    "Standing",
     "damaged_cubes",
     "damaged_results",
     "failure_entry",
@@ -36,6 +37,7 @@ __all__ = [
     "list_receipts",
     "read_inventory",
     "read_manifest",
+    "read_standing",
     "result_exists",
 ]
 
@@ -74,12 +76,40 @@ def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
     return _standing(entries, lambda place, receipt: receipt)
 
 
-def iterate_receipts(path: Path) -> Iterator[Receipt]:
+class Standing(NamedTuple):
+    """What a ledger says at its end: where each receipt stands, what others did, and what failed for good since the last start."""
+
+    places: Mapping[str, int]
+    reused: frozenset[str]
+    failures: tuple[Failure, ...]
+
+
+def read_standing(path: Path) -> Standing:
+    """Read what a ledger says at its end; StoreError where a line is damaged."""
+    failures: dict[str, Failure] = {}
+    keys: dict[str, set[str]] = {"done": set(), "reused": set()}
+
+    def noted() -> Iterator[dict[str, Any]]:
+        for entry in iterate_ledger(path):
+            if entry["event"] == "started":
+                failures.clear()
+            elif entry["event"] == "failed":
+                failures[entry["key"]] = _failure(entry)
+            elif entry["event"] in keys:
+                keys[entry["event"]].add(entry["receipt"]["key"])
+            yield entry
+
+    places = _standing(noted(), lambda place, receipt: place)
+    failed = tuple(failure for failure in failures.values() if failure.key not in places)
+    return Standing(places, frozenset(keys["reused"] - keys["done"]), failed)
+
+
+def iterate_receipts(path: Path, standing: Standing | None = None) -> Iterator[Receipt]:
     """Yield the receipts that stand in a ledger, one at a time: whoever keeps none of them needs no room for all.
 
     The ledger is read twice, first for what stands, which only its end tells. What is added meanwhile is left out.
     """
-    places = _standing(iterate_ledger(path), lambda place, receipt: place)
+    places = (standing or read_standing(path)).places
     for place, receipt in _sound_receipts(iterate_ledger(path)):
         if isinstance(receipt, Receipt) and places.get(receipt.key) == place:
             yield receipt
@@ -237,17 +267,10 @@ def _failure(entry: Mapping[str, Any]) -> Failure:
 
 def read_inventory(run: RunDirectory) -> Inventory:
     """Return what the run's own ledger says: receipts, and the failures since it was last started."""
-    entries, _ = read_ledger(run.ledger) if run.ledger.is_file() else ((), 0)
-    inventory = Inventory.of(list_receipts(entries).values())
-    failures: dict[str, Failure] = {}
-    for entry in entries:
-        if entry["event"] == "started":
-            failures.clear()
-        elif entry["event"] == "failed":
-            failures[entry["key"]] = _failure(entry)
-    for failure in failures.values():
-        if failure.key not in inventory.receipts:
-            inventory.fail(failure)
+    standing = read_standing(run.ledger)
+    inventory = Inventory.of(iterate_receipts(run.ledger, standing))
+    for failure in standing.failures:
+        inventory.fail(failure)
     return inventory
 
 

@@ -26,7 +26,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study, plan_trainings, present_outputs
 from pipeline.plan.task import Failure as TaskFailure
 from pipeline.plan.task import Receipt, ReportSpec, Task, TrainSpec
-from pipeline.record.manifest import Manifest, read_inventory, read_manifest
+from pipeline.record.manifest import Manifest, iterate_receipts, read_inventory, read_manifest
 from pipeline.record.versions import read_versions
 from pipeline.report.facts import AbsentSystem, FailedTask, Failure, ProblemRow, TrainingRow
 from pipeline.report.input import ReportInput
@@ -142,7 +142,7 @@ def report(task: Task, runs: Path) -> Receipt:
     spec = task.spec
     assert isinstance(spec, ReportSpec)
     run = RunDirectory(runs / spec.run)
-    for receipt in read_inventory(run).receipts.values():
+    for receipt in iterate_receipts(run.ledger):
         if receipt.kind == "shard":  # the cubes, which are done, have their chunks
             (run.store.root / receipt.file).unlink(missing_ok=True)
     write_report(gather(run), run.report, replaces=True)

@@ -9,8 +9,7 @@ from typing import Any
 from pipeline.engine.watching.state import STAGES
 from pipeline.errors import StoreError
 from pipeline.plan.task import Receipt
-from pipeline.record.manifest import list_receipts, read_inventory
-from pipeline.store.ledger import read_ledger
+from pipeline.record.manifest import iterate_receipts, read_standing
 from pipeline.store.runs import RunDirectory
 
 __all__ = ["format_metrics", "list_tasks", "summarise_work"]
@@ -35,10 +34,8 @@ def list_tasks(run: RunDirectory) -> list[dict[str, Any]]:
 
     ``reused`` says that another run did it, and that its time was spent there.
     """
-    entries, _ = read_ledger(run.ledger)
-    reused = {entry["receipt"]["key"] for entry in entries if entry["event"] == "reused"}
-    done = {entry["receipt"]["key"] for entry in entries if entry["event"] == "done"}
-    rows = [_row(receipt, reused=receipt.key in reused - done) for receipt in list_receipts(entries).values()]
+    standing = read_standing(run.ledger)
+    rows = [_row(receipt, reused=receipt.key in standing.reused) for receipt in iterate_receipts(run.ledger, standing)]
     failed = [
         {
             "stage": None,  # which a failure does not tell
@@ -50,7 +47,7 @@ def list_tasks(run: RunDirectory) -> list[dict[str, Any]]:
             "attempts": failure.attempts,
             "worker": "",
         }
-        for failure in read_inventory(run).failures.values()
+        for failure in standing.failures
     ]
     return [*rows, *failed]
 

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import gc
 import random
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.plans import all_done, made_study
 from support.studies import text_study
 
 from pipeline.engine import stock
 from pipeline.engine.launch import Launch, prepare
 from pipeline.engine.stock import take_stock
 from pipeline.engine.watching.state import RunState
-from pipeline.plan.task import Receipt
-from pipeline.record.manifest import ReceiptWriter, iterate_receipts, list_receipts, read_manifest
+from pipeline.engine.watching.work import list_tasks
+from pipeline.errors import Problem
+from pipeline.plan.task import Failure, Receipt
+from pipeline.record.manifest import (
+    ReceiptWriter,
+    failure_entry,
+    iterate_receipts,
+    list_receipts,
+    read_inventory,
+    read_manifest,
+)
+from pipeline.resampling.address import CELL
 from pipeline.store.ledger import Ledger, read_ledger
+from pipeline.store.runs import RunDirectory
 from pipeline.study.load import load_study
 
 
@@ -66,3 +79,38 @@ def test_stock_is_taken_without_all_receipts_in_memory(tmp_path: Path, monkeypat
     assert {entry["key"] for entry in read_ledger(run.ledger)[0] if entry["event"] == "dropped"} == gone
     # Beside the one at hand those that are gone, and one for all of their kind.
     assert max(held) <= len(gone) + 2
+
+
+def test_what_a_run_has_done_is_told_without_its_ledger_in_memory(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    some = all_done(made_study(systems=[f"s{k:02d}" for k in range(40)], sizes=(20,), replicates=10 * CELL, keep_replicates=0))
+    covers = next(one.covers for one in some if one.kind == "resample")
+    with Ledger(run.ledger) as ledger:
+        writer = ReceiptWriter(ledger)
+        for number in range(300):
+            writer.append("done", receipt(f"{number:032x}", "resample", **covers))
+    for told, most in ((list_tasks, 1500), (read_inventory, 2000)):
+        tracemalloc.start()
+        try:
+            assert told(run)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 300 * most, told.__name__
+
+
+def test_what_another_run_did_and_what_failed_is_told_as_it_was_in_the_end(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path)
+    failed = [Failure(key, key, 4, (Problem("P410", "failed"),)) for key in ("early", "late", "done")]
+    with Ledger(run.ledger) as ledger:
+        writer = ReceiptWriter(ledger)
+        ledger.append(failure_entry(failed[0]))
+        ledger.append({"event": "started"})
+        ledger.append(failure_entry(failed[1]))
+        ledger.append(failure_entry(failed[2]))
+        writer.append("reused", receipt("theirs"))
+        writer.append("reused", receipt("done"))
+        writer.append("done", receipt("done"))
+    told = {task["label"]: task["state"] for task in list_tasks(run)}
+    assert told == {"theirs": "reused", "done": "done", "late": "failed"}
+    assert set(read_inventory(run).failures) == {"late"}
