@@ -43,7 +43,7 @@ class _Size(_FloatType):
 @click.option("--linked-store", is_flag=True, help="The store is a link to another place; clear up there.")
 @json_option
 def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json: bool) -> None:
-    """Remove stored results that no run needs, oldest first.
+    """Remove stored results, and inputs brought from object stores, that no run needs, oldest first.
 
     \b
     Examples:
@@ -135,6 +135,10 @@ def _say(garbage: Garbage, freed: int, *, dry_run: bool, to: float | None) -> li
     kept = garbage.store_bytes - freed
     done = "would free" if dry_run else "freed"
     runs = f"{garbage.runs:,} run{'s' * (garbage.runs != 1)}"
+    lines += [  # what was brought, and may be needed by runs that could not be asked
+        f"{note.parents[1]} stays as it is: {runs} read it, which is not there; if it is gone for good, remove {note}"
+        for note, runs in garbage.missing
+    ]
     lines.append(f"{done} {size_text(freed)} of {size_text(garbage.store_bytes)}; {size_text(kept)} stay for {runs}")
     if garbage.young_bytes:
         lines.append(f"{size_text(garbage.young_bytes)} that no run names are too new to remove: a study may be about to use them")

@@ -25,6 +25,7 @@ from pipeline.errors import ClusterError, DataError, Interrupted, PipelineError,
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study
 from pipeline.record.manifest import Manifest, read_manifest
+from pipeline.store.brought import note_brought
 from pipeline.store.files import make_directory, open_private, store_error, write_bytes, write_json
 from pipeline.store.garbage import note_linked_store
 from pipeline.store.lease import read_holder, refuse_if_held
@@ -85,6 +86,7 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     if not known:
         make_directory(run.root)
     note_linked_store(run.root.parent)
+    note_brought(run.root.parent, run.store.root, survey.study.model_dump(mode="json"))
     survey.store_frames(run.store)
     if known and is_held(run):
         return run

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from pathlib import Path
 
 from pipeline.errors import StoreError
 from pipeline.store.addresses import digest_bytes
-from pipeline.store.files import make_directory, store_error, sweep_temporaries, write_bytes
+from pipeline.store.brought import FOLDER, MARK, Brought, find_brought
+from pipeline.store.files import make_directory, store_error, sweep_temporaries, temporary_name, write_bytes
 from pipeline.store.lease import read_holder
 from pipeline.store.runs import STORE_NAME, Store
 
@@ -29,14 +31,14 @@ _USERS = "linked-from"
 YOUNG_SECONDS = 3600.0
 """A file that is younger may be about to be named. A coordinator takes the lease minutes after its plan is written."""
 
-_NAME = re.compile(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_NAME = re.compile(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])|(?<=%s/)%s(?=/)" % (re.escape(FOLDER).encode(), MARK.pattern.encode()))
 _FILE = re.compile(r"([0-9a-f]{32})\.[a-z]+")
 _NAMED_IN = ("ledger.jsonl", "plan.json")
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A result in the store: ``kind`` is the folder that holds all of its kind."""
+    """A result in the store: ``kind`` is the folder that holds all of its kind. Of kind ``objects``, a folder that was brought."""
 
     path: Path
     kind: str
@@ -61,6 +63,8 @@ class Garbage:
         Of the whole store.
     runs : int
         How many runs were asked what they need.
+    missing : tuple of tuple
+        Notes of folders of runs that are not there, and their paths: what was brought for them stays.
     """
 
     files: tuple[StoredFile, ...]
@@ -68,6 +72,7 @@ class Garbage:
     young_bytes: int
     store_bytes: int
     runs: int
+    missing: tuple[tuple[Path, Path], ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -84,7 +89,7 @@ def note_linked_store(runs: Path) -> None:
 
 
 def _users(runs: Path) -> list[Path]:
-    """Return the folders of runs that use a store: this one, that where the store lies, and those with a link to it."""
+    """Return the folders of runs that use a store, or what was brought for it: this one, that of the store, those with a link."""
     found, store = [runs], (runs / STORE_NAME).resolve()
     if store.name == STORE_NAME and store.parent != runs.resolve() and store.parent.is_dir():
         found.append(store.parent)
@@ -104,7 +109,15 @@ def _users(runs: Path) -> list[Path]:
         pass
     except OSError as error:
         raise store_error(error, runs / STORE_NAME / _USERS) from error
-    return found
+    known = {user.resolve() for user in found}
+    return [*found, *sorted({user for one in _brought(runs) for user in one.users} - known)]
+
+
+def _brought(runs: Path) -> list[Brought]:
+    try:
+        return find_brought(runs / STORE_NAME)
+    except OSError as error:
+        raise store_error(error, error.filename or runs / STORE_NAME) from error
 
 
 def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -> Garbage:
@@ -133,8 +146,9 @@ def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -
             help="if no other folder of runs has a link to it, say so with --linked-store",
         )
     # Files first: what is named afterwards is not among them, or is found to be named.
-    stored = list(_stored_files(Store(root)))
+    stored, brought = list(_stored_files(Store(root))), _brought(runs)
     named, until, asked = _read_names(runs)
+    stored += _stored_objects(brought, frozenset(named))
     unnamed = sorted((f for f in stored if f.address not in named), key=lambda f: (f.modified, f.address))
     old = [file for file in unnamed if file.modified < until]
     total = sum(file.bytes for file in stored)
@@ -145,7 +159,8 @@ def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -
         chosen.append(file)
         left -= file.bytes
     freeable = sum(file.bytes for file in old)
-    return Garbage(tuple(chosen), freeable, sum(file.bytes for file in unnamed) - freeable, total, asked)
+    young = sum(file.bytes for file in unnamed) - freeable
+    return Garbage(tuple(chosen), freeable, young, total, asked, tuple(noted for one in brought for noted in one.missing))
 
 
 def remove_garbage(runs: Path, garbage: Garbage) -> int:
@@ -158,7 +173,7 @@ def remove_garbage(runs: Path, garbage: Garbage) -> int:
         try:
             if file.path.stat().st_mtime != file.modified:
                 continue
-            file.path.unlink()
+            _remove(file.path)
         except FileNotFoundError:  # another one clears up too
             continue
         except OSError as error:
@@ -166,6 +181,22 @@ def remove_garbage(runs: Path, garbage: Garbage) -> int:
         freed += file.bytes
     sweep_temporaries(runs / STORE_NAME)
     return freed
+
+
+def _remove(path: Path) -> None:
+    if not path.is_dir():
+        path.unlink()
+        return
+    # Out of the way at once: a folder that is half there would be read.
+    temporary = path.rename(path.with_name(temporary_name()))
+    shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _stored_objects(brought: list[Brought], named: frozenset[str]) -> Iterator[StoredFile]:
+    """Yield the folders of objects that no run names, unless a folder of runs that reads them is not there to be asked."""
+    for one in brought:
+        for folder, size in () if one.missing else one.freed_bytes(named):
+            yield StoredFile(folder.path, "objects", folder.path.name, size, folder.modified)
 
 
 def _stored_files(store: Store) -> Iterator[StoredFile]:

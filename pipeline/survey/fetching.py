@@ -23,16 +23,16 @@ from pipeline.errors import DataError, StoreError
 from pipeline.inputs import largest_input
 from pipeline.items.discover import pattern_of_names
 from pipeline.store.addresses import digest
+from pipeline.store.brought import DATA, FOLDER
 from pipeline.store.files import make_directory, make_tree_private, store_error, temporary_name, write_bytes
 from pipeline.store.objects import StoredObject, fetch_object, is_object, list_objects
 from pipeline.store.seals import damaged_file_of, read_list, read_sealed, sha256_of, write_list, write_sealed
 from pipeline.study.schema import Study
 from pipeline.study.sets import TestSet
 
-__all__ = ["FOLDER", "bring_objects"]
+__all__ = ["bring_objects"]
 
-FOLDER = ".objects"
-_DATA, _MARKS = "data", "marks.json"
+_MARKS = "marks.json"
 _WILD = re.compile(r"[*?{]")
 
 
@@ -95,7 +95,7 @@ def _bring_one(address: str, base: Path) -> str:
     for one in objects:
         if not _is_plain(one.name):
             raise DataError.of("P201", f"an object has a name that no file can have: {one.name!r}", where=place, help="rename it")
-    return str(_folder_of(place, objects, _root_of(base)) / _DATA / rest)
+    return str(_folder_of(place, objects, _root_of(base)) / DATA / rest)
 
 
 def _root_of(base: Path) -> Path:
@@ -117,6 +117,7 @@ def _folder_of(place: str, objects: Sequence[StoredObject], root: Path) -> Path:
     """Return the folder that holds these objects as they are, made unless it is there and sound."""
     final = root / digest([place, [list(one) for one in objects]])[:20]
     if final.is_dir() and not damaged_file_of(final, verify=True):
+        os.utime(final)  # `gc` leaves what was in use a moment ago: the run that will name it is not there yet
         return final
     temporary = root / temporary_name()
     try:
@@ -125,11 +126,11 @@ def _folder_of(place: str, objects: Sequence[StoredObject], root: Path) -> Path:
         known = _known(root, place)
         digests: dict[str, str] = {}
         for one in objects:
-            file = temporary / _DATA / one.name
+            file = temporary / DATA / one.name
             file.parent.mkdir(parents=True, exist_ok=True)
             if not _take(known.get((one.name, one.size, one.mark)), file):
                 fetch_object(f"{place}/{one.name}", file, most=largest_input(), what="the object", mark=one.mark)
-            digests[f"{_DATA}/{one.name}"] = sha256_of(file)
+            digests[f"{DATA}/{one.name}"] = sha256_of(file)
         write_sealed(temporary / _MARKS, {"place": place, "objects": [list(one) for one in objects]})
         write_list(temporary, digests)
         make_tree_private(temporary, like=temporary)
@@ -155,7 +156,7 @@ def _known(root: Path, place: str) -> dict[tuple[str, int, str], tuple[Path, str
             if marks["place"] == place:
                 listed = read_list(folder)
                 for name, size, mark in marks["objects"]:
-                    known[name, size, mark] = folder / _DATA / name, listed[f"{_DATA}/{name}"]
+                    known[name, size, mark] = folder / DATA / name, listed[f"{DATA}/{name}"]
     return known
 
 

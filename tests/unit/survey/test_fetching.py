@@ -13,7 +13,9 @@ import obstore
 import obstore.store
 import pytest
 
+from pipeline.engine.launch import Launch, prepare
 from pipeline.errors import DataError, StoreError
+from pipeline.store.garbage import find_garbage
 from pipeline.study.load import load_study
 from pipeline.study.sets import TestSet
 from pipeline.study.training_schema import DataFiles, Training
@@ -261,3 +263,30 @@ def test_a_study_in_a_folder_that_cannot_be_written_says_what_to_do(study: Path)
     with pytest.raises(StoreError) as caught:
         look(study)
     assert "copy the study into a folder" in str(caught.value.problems[0].help)
+
+
+def test_gc_knows_what_was_brought_and_frees_what_no_run_reads(bucket: Any, study: Path) -> None:
+    runs = study.parent / "runs"
+    first = prepare(load_study(study), runs, Launch("serial"))
+    before = set((study.parent / ".objects").glob("*/data"))
+    obstore.put(bucket, "news/outputs/two.txt", b"a b c d e\nf g h i j\n")
+    prepare(load_study(study), runs, Launch("serial"))
+    for folder in (study.parent / ".objects").iterdir():
+        os.utime(folder, (0, 0))
+    assert find_garbage(runs).files == ()
+    shutil.rmtree(first.root)
+    (old,) = find_garbage(runs, to=0).files  # of the references, which did not change, there is one folder
+    assert old.path / "data" in before
+    alone = [file for path in old.path.rglob("*") if path.is_file() and (file := path.stat()).st_nlink == 1]
+    assert len(alone) == 3  # the object that changed, and two lists; what did not change is shared with what stays
+    assert old.bytes == sum(file.st_size for file in alone)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_here_is_marked_as_used_before_a_run_names_it(study: Path) -> None:
+    look(study)
+    folders = [path.parent for path in (study.parent / ".objects").glob("*/data")]
+    for folder in folders:
+        os.utime(folder, (0, 0))
+    look(study)
+    assert all(folder.stat().st_mtime > 0 for folder in folders)
