@@ -239,6 +239,7 @@ def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
         systems=cube.sizes["system"],
         pairs=cube.sizes["pair"],
         replicates=_counted_replicates(cube),
+        kept_replicates=plain(cube.attrs.get("kept")),
         empty_replicates=_count_empty(cube),
         metrics=[
             MetricRow(

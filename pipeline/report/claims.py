@@ -94,5 +94,6 @@ def _name(names: Sequence[str]) -> str:
     >>> _name(["a"]), _name(["a", "b", "c"]), _name(list("abcdefghij"))
     ('a', 'a, b and c', 'a, b, c, d, e, f, g, h and 2 more')
     """
-    shown = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED:,} more"] if len(names) > MOST_NAMED else [*names]
+    more = len(names) - MOST_NAMED  # one more takes no more room by its name
+    shown = [*names[:MOST_NAMED], f"{more:,} more"] if more > 1 else [*names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

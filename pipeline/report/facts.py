@@ -94,6 +94,7 @@ class TestSetRow:
     systems: int
     pairs: int
     replicates: int | None
+    kept_replicates: int | None
     empty_replicates: int | None
     metrics: Sequence[MetricRow]
 

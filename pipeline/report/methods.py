@@ -10,7 +10,7 @@ from pipeline.interfaces.procedures import Procedure
 from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES, exact_limit, formula_of
 from pipeline.report.document import Report
-from pipeline.report.families.adjustment import ACROSS_TITLES, references
+from pipeline.report.families.adjustment import ACROSS_TITLES, references, replicates_of_max_t
 from pipeline.report.pairs.cube_facts import BEYOND_THE_BUDGET
 from pipeline.report.pairs.pair_rows import exact_procedures
 from pipeline.report.pairs.pairs import join_pairs
@@ -193,7 +193,9 @@ def methods_paragraph(report: Report) -> str:
         computed = f"{formula_of(procedures[0].name, exact=True)}, computed exactly"
         p = computed if all(own.values()) else f"{p}, of {_name_exact(own)} {computed}"
     if set(judged) == {"max_t"}:  # by the procedure's own convention is another p, in p_raw
-        p = "(s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each (Phipson and Smyth, 2010)"
+        again = replicates_of_max_t(sets)
+        over = "the replicates" if again == max(t.replicates or 0 for t in sets) else f"{again:,} of the replicates"
+        p = f"(s + 1)/{again + 1:,} over {over}, each with its own standard error (Phipson and Smyth, 2010)"
     told = (
         f"We compared {what} by {titles} over {units}{drawn}. P-values are two-sided, {p}, and corrected by {references(judged)} "
         f"within each test set and metric{count}, at α = {report.alpha:g}{first}."

@@ -33,7 +33,18 @@ from pipeline.report.trust.doubts import (
 from pipeline.report.trust.units import count_size, describe_design_effect
 from pipeline.report.values import format_ends, format_number, format_p
 
-__all__ = ["count_phrase", "describe_verdict", "say_standing"]
+__all__ = ["all_phrase", "count_phrase", "describe_verdict", "say_standing"]
+
+
+def all_phrase(count: int) -> str:
+    """Return how all of several are called.
+
+    Examples
+    --------
+    >>> all_phrase(2), all_phrase(2000)
+    ('Both', 'All 2,000')
+    """
+    return "Both" if count == 2 else f"All {count:,}"
 
 
 def count_phrase(count: int) -> str:
@@ -173,7 +184,7 @@ def _leaders(pairs: Pairs, ranked: Sequence[BoardRow], among: str, alpha: float,
         head, verb = f"{best[0]} has the best score, {score}", "is"
     else:
         more = len(best) - MOST_NAMED
-        shown = [*best[:MOST_NAMED], f"{more:,} more"] if more > 0 else best
+        shown = [*best[:MOST_NAMED], f"{more:,} more"] if more > 1 else best
         head, verb = f"{', '.join(shown[:-1])} and {shown[-1]} share the best score, {score}", "are each"
     if not others:
         return f"{head} ({among})."
@@ -240,7 +251,10 @@ def _counts(pairs: Pairs, family: int, size: str) -> str:
     count["identical"] = int(identical.sum())
     count["not separated"] += count["inconclusive"]
     if separated == family:
-        parts = [f"All {family:,} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
+        parts = [f"{all_phrase(family)} pairs are separated" if family > 1 else "The one pair that could be measured is separated"]
+    elif not separated and family > 1 and count["not separated"] == family:  # and nothing else is to be said of them
+        none = "Neither of the 2" if family == 2 else f"None of the {family:,}"
+        return f"{none} pairs is separated at this {size}, which does not show that they are equal."
     else:
         parts = [f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'} separated"]
     if count["not separated"]:

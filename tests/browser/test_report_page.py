@@ -20,7 +20,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from pipeline.report.layout.latex import escape_latex
+from pipeline.report.layout.latex import escape_latex, latex_of_number
 from pipeline.report.layout.markdown import escape
 
 pytestmark = pytest.mark.browser
@@ -291,15 +291,38 @@ def test_names_that_are_copied_do_nothing_where_they_are_pasted(browser, odd_pag
     named = (
         "[...arguments[0].tBodies[0].rows].forEach((row, k) => { row.cells[arguments[1]].textContent = arguments[2][k] || 'x' })"
     )
-    browser.execute_script(named, table, column, names)
+    browser.execute_script(named, table, column, [*names, "two  blanks"])
     rows = list(csv.reader(io.StringIO(copied(browser, "leaderboard", "CSV"))))
-    assert [row[column] for row in rows[1:7]] == ["'=1+1", "'@SUM(A1)", "'-tuned", *names[3:]]
+    assert [row[column] for row in rows[1:8]] == ["'=1+1", "'@SUM(A1)", "'-tuned", *names[3:], "two  blanks"]
     for what, heads, write in (("LaTeX", 3, escape_latex), ("Markdown", 2, escape)):
         lines = copied(browser, "leaderboard", what).split("\n")[heads:]
         assert [name for name, line in zip(names, lines, strict=False) if write(name) not in line] == []
     # LaTeX takes a bracket or a star after the end of a row for an option of it.
     browser.execute_script(named, table, 0, ["[1]"])
     assert copied(browser, "leaderboard", "LaTeX").split("\n")[3].startswith("{[}1] & ")
+
+
+def test_a_command_is_copied_with_all_its_blanks(browser, odd_page):
+    open_page(browser, odd_page)
+    typed = "pipeline compare 'my  scores.csv'\u00a0--baseline b"
+    place = browser.find_element(By.CSS_SELECTOR, "[data-copy]")
+    browser.execute_script("arguments[0].querySelector('p').innerHTML = '\\n  <code>' + arguments[1] + '</code>\\n'", place, typed)
+    browser.execute_script(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async w => { window.copied = w }}, configurable: true})"
+    )
+    place.find_element(By.CSS_SELECTOR, "button.copy").send_keys(Keys.ENTER)
+    assert browser.execute_script("return window.copied") == "pipeline compare 'my  scores.csv' --baseline b"
+
+
+def test_numbers_are_copied_as_latex_sets_them(browser, odd_page):
+    open_page(browser, odd_page)
+    table = table_of(browser, "leaderboard")
+    column = [head.text for head in table.find_elements(By.CSS_SELECTOR, "th")].index("score")
+    cells = ["-0.566", "[-1.5, −2.0]", "1.0e-04", "< -3.7e+12", "1–3", "–"]
+    written = "arguments[2].forEach((cell, k) => { arguments[0].tBodies[0].rows[k].cells[arguments[1]].textContent = cell })"
+    browser.execute_script(written, table, column, cells)
+    lines = copied(browser, "leaderboard", "LaTeX").split("\n")[3:]
+    assert [line.split(" & ")[column] for line in lines[: len(cells)]] == list(map(latex_of_number, cells))
 
 
 def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(browser, odd_page):
@@ -331,13 +354,13 @@ def test_the_items_that_drive_a_pair_are_listed(browser, odd_page):
     browser.execute_script("document.querySelectorAll('#versus details').forEach(d => d.open = true)")
     means, bent = browser.find_elements(By.CSS_SELECTOR, "#versus details.items")
     said = means.find_element(By.CSS_SELECTOR, "p").text
-    assert said == "2 items for s1, 1 item for s3; 2 items tell nothing of the two."
+    assert said == "2 items for s1, 1 item for s3; 2 items do not tell them apart."
     better, worse = (shown(browser, table) for table in means.find_elements(By.TAG_NAME, "table"))
     assert better == [["<q1>", "1", "0", "1"], ["q3", "1", "0", "1"]]
     assert worse == [["q2", "0", "1", "−1"]]
     # The lower score is the better one there: each item takes 300/599 · 2 more from s1 than from s3, to 16 bits.
     (table,) = bent.find_elements(By.TAG_NAME, "table")
-    assert bent.find_element(By.CSS_SELECTOR, "p").text.startswith("300 items for s1, 0 items for s3; 0 items tell nothing")
+    assert bent.find_element(By.CSS_SELECTOR, "p").text.startswith("300 items for s1, 0 items for s3; 0 items do not tell")
     assert shown(browser, table)[0][3] == "−1.00"
     assert len(shown(browser, table)) == 8
 

@@ -20,7 +20,7 @@ from pipeline.inference.p_values import clopper_pearson
 from pipeline.store.ledger import read_ledger
 
 CONVENTIONS = ("one-sided", "two-sided", "below-zero", "at-or-below-zero", "one-sided-plus-one", "two-sided-plus-one")
-BY_MAX_T = "(s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each (Phipson and Smyth, 2010)"
+BY_MAX_T = "(s + 1)/10,000 over 9,999 of the replicates, each with its own standard error (Phipson and Smyth, 2010)"
 SYSTEMS = {"north": 0.9, "south": 0.8, "east": 0.75, "west": 0.7}
 
 

@@ -44,7 +44,7 @@ from pipeline.resampling.standard_errors.studentise import BEYOND, Studentised, 
 from pipeline.resampling.standard_errors.studentise_budget import replicates_again
 from pipeline.resampling.strata import StratifiedDraws
 
-__all__ = ["StudentisedMaxT", "critical_value", "studentised_max_t"]
+__all__ = ["StudentisedMaxT", "critical_value", "replicates_in_use", "studentised_max_t"]
 
 _FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
 
@@ -138,6 +138,11 @@ def studentised_max_t(
         alone[others.certain] = 1.0
         alone[others.pair] = np.where(np.isnan(exact), (outside.own + 1) / (replicates + 1), exact)
     return StudentisedMaxT(family, p, alone, replicates, se, np.sort(inside.largest))
+
+
+def replicates_in_use(kept: int) -> int:
+    """Return on how many of the kept replicates p is counted: those that are drawn again, each for a standard error of its own."""
+    return replicates_again(kept)
 
 
 def critical_value(largest: NDArray[np.float64], alpha: float) -> float:

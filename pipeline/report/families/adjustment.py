@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
-from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value, replicates_in_use
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.report.facts import TestSetRow
 from pipeline.report.pairs.cube_facts import read_floats, read_variable
 from pipeline.report.rows import PairRow
 
@@ -28,6 +29,7 @@ __all__ = [
     "adjust",
     "name_adjustment",
     "references",
+    "replicates_of_max_t",
     "title_of",
     "why_no_max_t",
 ]
@@ -243,6 +245,11 @@ def _beyond_the_budget(cube: xr.Dataset) -> str:
     pairs, fitting = cube.sizes["pair"], int(cube.attrs["max_t_within"])
     remedy = f"with `keep_replicates: {fitting}`" if fitting else "with fewer systems in the study"
     return f"max_t: beyond the budget for {pairs:,} pairs; {remedy} max-T decides, and Holm controls the same error rate"
+
+
+def replicates_of_max_t(test_sets: Iterable[TestSetRow]) -> int:
+    """Return b of p adjusted by max-T, the least of some test sets: of the kept replicates those that are drawn again."""
+    return min((replicates_in_use(t.kept_replicates) for t in test_sets if t.kept_replicates), default=0)
 
 
 def name_adjustment(pairs: Sequence[PairRow]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.report.document import Report
+from pipeline.report.families.adjustment import replicates_of_max_t
 from pipeline.report.history.gate import Judged, render_gate
 from pipeline.report.layout.markdown import escape
 from pipeline.report.rows import PairRow
@@ -24,7 +25,8 @@ _KINDS = {
 
 def list_limits(report: Report, level: float) -> list[str]:
     """Return what a look cannot show at its level: a p that is counted has a smallest value."""
-    floors = [floor for row in report.pairs if row.in_family and (floor := _floor_of(row)) is not None]
+    again = {test_set.name: replicates_of_max_t([test_set]) for test_set in report.test_sets}
+    floors = [found for row in report.pairs if row.in_family and (found := _floor_of(row, again[row.test_set])) is not None]
     if not floors or level >= min(floors)[0]:
         return []
     least, replicates = min(floors)
@@ -34,20 +36,15 @@ def list_limits(report: Report, level: float) -> list[str]:
     ]
 
 
-def _floor_of(row: PairRow) -> tuple[float, int] | None:
+def _floor_of(row: PairRow, again: int) -> tuple[float, int] | None:
     """Return the smallest adjusted p that replicates of a pair can give, and how many they are; None where none are counted."""
     if not row.replicates:
         return None
     if row.adjustment.by == "max_t":
-        kept = min(_MOST_KEPT, row.replicates)
-        return 1 / (kept + 1), kept
+        return 1 / (again + 1), again
     if row.adjustment.by == "holm" and row.method == "monte-carlo":
         return row.adjustment.family_size / (row.replicates + 1), row.replicates
     return None
-
-
-_MOST_KEPT = 9_999
-"""Replicates that max-T reads at most."""
 
 
 def describe_slot(account: Mapping[str, Any], judged: Sequence[Judged]) -> str:

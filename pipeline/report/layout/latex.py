@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipeline.report.layout.view import View
 
-__all__ = ["escape_latex", "render_latex"]
+__all__ = ["escape_latex", "latex_of_number", "render_latex"]
 
 _WRITTEN = {
     "\\": r"\textbackslash{}",
@@ -45,6 +46,27 @@ def escape_latex(text: str) -> str:
     return "".join(_WRITTEN.get(character, character) for character in " ".join(text.split()))
 
 
+_NUMBER = re.compile(r"(?<![\w.-])(-?)(\d[\d.,]*)(?:e([+-])0*(\d+))?")
+
+
+def _set_number(found: re.Match[str]) -> str:
+    sign, digits, power_sign, power = found.groups()
+    if power is None:
+        return f"$-${digits}" if sign else digits
+    return f"${sign}{digits} \\times 10^{{{power_sign.removeprefix('+')}{power}}}$"
+
+
+def latex_of_number(text: str) -> str:
+    r"""Return a cell of numbers as LaTeX: a minus is one, and no hyphen, and powers of ten are written out.
+
+    Examples
+    --------
+    >>> latex_of_number("[-0.566, 1.450]"), latex_of_number("1.0e-04"), latex_of_number("1–3")
+    ('[$-$0.566, 1.450]', '$1.0 \\times 10^{-4}$', '1--3')
+    """
+    return _NUMBER.sub(_set_number, escape_latex(text))
+
+
 def render_latex(tables: Sequence[tuple[View, str]]) -> str:
     r"""Return tables as LaTeX, one ``table`` environment each; numbers are set right, words left.
 
@@ -66,7 +88,7 @@ def _table(view: View, caption: str) -> str:
         "    \\toprule",
         f"    {' & '.join(heads)} \\\\",
         "    \\midrule",
-        *(f"    {_row(row)} \\\\" for row in view.rows),
+        *(f"    {_row(view, row)} \\\\" for row in view.rows),
         "    \\bottomrule",
         "  \\end{tabular}",
         f"  \\caption{{{escape_latex(caption)}}}",
@@ -75,7 +97,11 @@ def _table(view: View, caption: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(view: View, cells: Sequence[str]) -> str:
     """Return a row, protected where it begins with what the end of the row before would take for an option of its own."""
-    row = " & ".join(map(escape_latex, cells))
+    written = (
+        escape_latex(cell) if column in view.text else latex_of_number(cell)
+        for column, cell in zip(view.columns, cells, strict=True)
+    )
+    row = " & ".join(written)
     return f"{{{row[0]}}}{row[1:]}" if row[:1] in {"[", "*"} else row

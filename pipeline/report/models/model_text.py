@@ -16,7 +16,7 @@ from pipeline.report.pairs.pair_table import MARKS
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.trust.units import count_size
 from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
-from pipeline.report.verdict_text import count_phrase, say_standing
+from pipeline.report.verdict_text import all_phrase, count_phrase, say_standing
 
 __all__ = ["MODEL_BOARD", "MODEL_PAIRS", "count_pairs", "describe_models", "model_views", "say_claim"]
 
@@ -96,7 +96,9 @@ def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
     parts = [f"{separated:,} of {tested:,} pairs of models {'is' if separated == 1 else 'are'} separated"]
     if tested and separated == tested:
         parts = [
-            f"All {tested:,} pairs of models are separated" if tested > 1 else "The one pair that could be tested is separated"
+            f"{all_phrase(tested)} pairs of models are separated"
+            if tested > 1
+            else "The one pair that could be tested is separated"
         ]
     rest = told["not separated"] + told["inconclusive"]
     if rest:

@@ -6,8 +6,9 @@
     element.append(...children);
     return element;
   };
-  const squeeze = (words) => words.trim().replace(/\s+/g, " ");
-  const text = (cell) => squeeze(cell.textContent);
+  // Blanks are copied as they stand, those that keep a line together as any other; line breaks are those of the page's source.
+  const plain = (words) => words.replace(/\s*\n\s*/g, " ").replace(/[\u00a0\u202f]/g, " ").trim();
+  const text = (cell) => plain(cell.textContent);
   const rowsOf = (table) => [...table.tBodies[0].rows];
   const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
   const say = make("p", { className: "said" });
@@ -37,11 +38,14 @@
     "−": "$-$", "–": "--", "±": "$\\pm$", "≤": "$\\leq$", "≥": "$\\geq$", "·": "$\\cdot$", "α": "$\\alpha$", "…": "\\dots{}",
   };
   const forLatex = (cell) => cell.replace(/[\\~^&%$#_{}<>|−–±≤≥·α…]/g, (c) => latexOf[c] || "\\" + c);
+  const latexOfNumber = (cell) => forLatex(cell).replace(/(?<![\w.-])(-?)(\d[\d.,]*)(?:e([+-])0*(\d+))?/g, (_, sign, digits, powerSign, power) =>
+    power ? "$" + sign + digits + " \\times 10^{" + powerSign.replace("+", "") + power + "}$" : (sign && "$-$") + digits);
   const piped = (cell) => cell.replace(/&/g, "&amp;").replace(/[\\`*_[\]<>|#~$]/g, "\\$&");
   const formats = {
     CSV: (heads, rows) => [heads, ...rows].map((row) => row.map(inert).map(quoted).join(",") + "\n").join(""),
     LaTeX: (heads, rows, words) => {
-      const lines = [heads, ...rows].map((row) => row.map(forLatex).join(" & ").replace(/^[[*]/, "{$&}") + " \\\\"); // \\ reads [ and *
+      const set = (cell, column) => (words[column] ? forLatex(cell) : latexOfNumber(cell));
+      const lines = [heads.map(forLatex), ...rows.map((row) => row.map(set))].map((row) => row.join(" & ").replace(/^[[*]/, "{$&}") + " \\\\"); // \\ reads [ and *
       const columns = words.map((isText) => (isText ? "l" : "r")).join("");
       lines.splice(1, 0, "\\hline");
       return "\\begin{tabular}" + "{" + columns + "}\n" + lines.join("\n") + "\n\\end{tabular}\n";
@@ -158,7 +162,7 @@
     const row = rowsOf(table).find(({ cells: [one, other] }) => [text(one), text(other)].sort().join("\n") === [a, b].sort().join("\n"));
     if (row) return [headsOf(table), [...row.cells].map(text)];
     const more = others.find(({ title }) => title === table.dataset.title);
-    const [i, j] = [a, b].map((name) => more?.names.findIndex((own) => squeeze(own) === name));
+    const [i, j] = [a, b].map((name) => more?.names.findIndex((own) => plain(own) === name));
     const found = more?.rows.find(([x, y]) => (x === i && y === j) || (x === j && y === i));
     return found && [more.heads, [more.names[found[0]], more.names[found[1]], ...found.slice(2)]];
   };
@@ -208,7 +212,7 @@
       const rows = [...first].map((x, k) => ({ k, x, y: second[k], lead: of.direction * (x - second[k]) })).filter(({ lead }) => Math.abs(lead) > 1e-12);
       const [ahead, behind] = [1, -1].map((side) => rows.filter(({ lead }) => side * lead > 0).sort((one, other) => side * (other.lead - one.lead)));
       const count = (number) => number.toLocaleString("en") + (number === 1 ? " item" : " items");
-      const same = count(of.count - rows.length) + (of.count - rows.length === 1 ? " tells" : " tell") + " nothing of the two.";
+      const same = count(of.count - rows.length) + (of.count - rows.length === 1 ? " does" : " do") + " not tell them apart.";
       const meaning = of.kind === "scores" ? "" : " What an item adds: the score less the score without it.";
       const told = count(ahead.length) + " for " + a + ", " + count(behind.length) + " for " + b + "; " + same + meaning;
       const lists = [[a, ahead], [b, behind]].filter(([, own]) => own.length)
@@ -245,7 +249,7 @@
   document.querySelectorAll("table").forEach(equip);
   const versus = document.getElementById("versus");
   const inTables = tables.flatMap((table) => rowsOf(table).flatMap((row) => [text(row.cells[0]), text(row.cells[1])]));
-  const names = [...new Set([...inTables, ...others.flatMap((more) => more.names.map(squeeze))])];
+  const names = [...new Set([...inTables, ...others.flatMap((more) => more.names.map(plain))])];
   if (versus && names.length > 1) {
     names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     // The leader, who is better in the first row, against the next best: the smallest of the leader's gains.

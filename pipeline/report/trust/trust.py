@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pipeline.errors import name_some
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.interfaces import Check
 from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
-from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment
+from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment, replicates_of_max_t
 from pipeline.report.families.experiment_wise import describe_errors
 from pipeline.report.pairs.notes import are_biased, exact_test
 from pipeline.report.pairs.pair_rows import exact_procedures
@@ -108,8 +109,7 @@ def _identical(rows: Pairs) -> tuple[bool, str]:
     names = sorted({f"{a} = {b} ({test_set})" for a, b, test_set in zip(*cells, strict=True)})
     if not names:
         return False, "No two systems agree on every unit."
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {shown}."
+    return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {name_some(names, 5)}."
 
 
 def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
@@ -125,11 +125,7 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
     accurate = f"every two-sided p{of_runs} is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
     half = accurate if largest > 0 else "every two-sided p that a pair is judged by is exact"
     by_max_t = any(len(of) and of[0].adjustment.by == "max_t" for of in report.pairs_of.values())
-    again = (
-        "; p adjusted by max-T uses at most the first 9,999 kept replicates, so a larger b does not make it more accurate"
-        if by_max_t
-        else ""
-    )
+    again = _say_again(report, replicates) if by_max_t else ""
     if not counted and not by_max_t:
         bounds = f" but for bounds of ± {format_p(largest)}" if largest > 0 else ""
         return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."
@@ -137,6 +133,14 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
         return False, f"p by the procedure's own convention is exact; {half}{again}."
     models = "; the p-values of models are computed, and have no such error" if report.model_pairs else ""
     return 0 < replicates < DRAFT and not report.model_pairs, f"{counted}; {half}{again}{models}."
+
+
+def _say_again(report: Report, replicates: int) -> str:
+    """Say on how many replicates max-T counts: all, as far as there are no more than it draws again."""
+    again = replicates_of_max_t(report.test_sets)
+    if again == replicates:
+        return f"; p adjusted by max-T is counted on all {again:,} replicates"
+    return f"; p adjusted by max-T is counted on the first {again:,} replicates, so a larger b does not make it more accurate"
 
 
 def _enough(report: Report) -> tuple[bool, str]:

@@ -158,7 +158,7 @@ def test_across_test_sets_holm_is_over_the_pairs_of_all_of_them():
 def test_pairs_are_counted_in_words():
     judged = judge_models(gains(MODELS), alpha=0.05).pairs
     assert count_pairs(judged).startswith("2 of 3 pairs of models are separated; 1 is not, which does not show")
-    assert count_pairs([row for row in judged if row.verdict == "better"]) == "All 2 pairs of models are separated."
+    assert count_pairs([row for row in judged if row.verdict == "better"]) == "Both pairs of models are separated."
     flat = np.arange(36).reshape(3, 12) % 12
     odd = judge_models(gains({"a": flat, "b": flat, "c": flat + 3}, runs_are=["samples"]), alpha=0.05).pairs
     told = count_pairs(odd)

@@ -12,7 +12,7 @@ from support.studies import run_cli, write_scores
 
 import pipeline
 from pipeline.errors import PipelineError
-from pipeline.report.layout.latex import escape_latex, render_latex
+from pipeline.report.layout.latex import escape_latex, latex_of_number, render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
 from pipeline.report.layout.view import View
 from pipeline.report.results import Results
@@ -50,7 +50,7 @@ def test_tables_have_the_cells_of_the_terminal(written: tuple[Path, Any]) -> Non
     assert len(board) == 3
     latex, markdown = ((out / name).read_text("utf-8") for name in ("t.tex", "t.md"))
     for row in board:
-        assert " & ".join(map(escape_latex, row)) + r" \\" in latex
+        assert " & ".join(map(latex_of_number, row)) + r" \\" in latex
         assert "| " + " | ".join(map(escape_markdown, row)) + " |" in markdown
     pairs = re.findall(r"^(\S+) +(\S+) +(\d+\.\d+) ", done.stdout, re.MULTILINE)
     pairs = [pair for pair in pairs if {pair[0], pair[1]} < set(NAMES)]

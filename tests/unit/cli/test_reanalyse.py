@@ -309,11 +309,14 @@ def test_what_is_asked_wrongly_is_told(folder: Path, words: list[str], said: str
 
 
 def test_a_level_below_every_counted_p_is_told() -> None:
-    counted = SimpleNamespace(adjustment=SimpleNamespace(by="max_t"), in_family=True, replicates=500)
-    report: Any = SimpleNamespace(pairs=[counted])
+    counted = SimpleNamespace(adjustment=SimpleNamespace(by="max_t"), in_family=True, replicates=500, test_set="news")
+    report: Any = SimpleNamespace(pairs=[counted], test_sets=[SimpleNamespace(name="news", kept_replicates=500)])
     assert list_limits(report, 1 / 501) == []
     (told,) = list_limits(report, 0.99 / 501)
     assert told.startswith("No difference can be shown at this look: adjusted p, counted on 500 replicates, are 0.002 at least")
+    report.test_sets[0].kept_replicates = 99  # max-T reads those alone
+    assert list_limits(report, 1 / 100) == []
+    assert len(list_limits(report, 0.99 / 100)) == 1
     counted.adjustment, counted.method = SimpleNamespace(by="holm", family_size=3), "monte-carlo"
     assert list_limits(report, 3 / 501) == []
     assert len(list_limits(report, 0.99 * 3 / 501)) == 1

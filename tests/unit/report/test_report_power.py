@@ -163,7 +163,21 @@ def test_the_critical_value_stands_below_the_intervals_that_it_makes() -> None:
     report = read_report(built(held_to(cube([50.3, 50.2, 50.0], sizes={"full": 40}), 2.61)))
     (table,) = (view for view in view_all(report) if view.kind == "pairs")
     assert "with the c of max-T over all pairs of the family; c = 2.61." in table.caption
-    assert "two-sided, (s + 1)/(b + 1) of at most 9,999 kept replicates with a standard error each" in methods_paragraph(report)
+    assert "two-sided, (s + 1)/1,000 over 999 of the replicates, each with its own standard error" in methods_paragraph(report)
+
+
+@pytest.mark.parametrize(
+    ("b", "kept", "counted"),
+    [
+        (2000, 2000, "all 2,000 replicates."),
+        (2000, 999, "the first 999 replicates, so a larger b does not make it more accurate."),
+        (1_000_000, 131_072, "the first 9,999 replicates, so a larger b does not make it more accurate."),
+    ],
+)
+def test_it_is_said_on_how_many_replicates_max_t_counts(b: int, kept: int, counted: str) -> None:
+    made = held_to(cube([50.3, 50.2, 50.0], sizes={"full": 40}), 2.61).assign_attrs(kept=kept, replicates=b)
+    (check,) = (check for check in built(made)["trust"] if check["check"] == "Monte-Carlo error")
+    assert check["detail"].endswith(f"; p adjusted by max-T is counted on {counted}")
 
 
 def test_where_max_t_separates_nothing_no_gain_could_have_been_shown() -> None:

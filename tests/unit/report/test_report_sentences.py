@@ -95,6 +95,10 @@ def test_the_family_is_of_the_pairs_that_have_a_p():
             "1 of 3 pairs is separated; 2 are not separated at this n = 1,000, which does not show that they are equal.",
         ),
         ([50.0, 53.0, 56.0], "All 3 pairs are separated."),
+        (
+            [50.0, 50.1, 50.2],
+            "None of the 3 pairs is separated at this n = 1,000, which does not show that they are equal.",
+        ),
     ],
 )
 def test_counts_and_verbs_agree(scores, expected):
