@@ -10,7 +10,8 @@ roundings of the rest are at most 16u (ΣwD² + δ² Σwc²), as 2|δ ΣwDc| is 
 of these two is therefore known to 2^-33 of itself. Below, the units of that replicate are looked at: D_i C − c_i ΣwD is an integer,
 so that no spread is told from a small one.
 
-*Any denominators* (`spread_directly`). With E_i = c_ai − c_bi, K = ΣwE and M = ΣwD the influence value is
+*Any denominators* (`spread_directly`; by products in `moment_spread`). With E_i = c_ai − c_bi, K = ΣwE and M = ΣwD the influence
+value is
 
     D_i / C_a − r_a E_i / C_a − K / (C_a C_b) n_bi − (δ − r_b K / C_b) / C_a c_bi        with δ = (M − r_b K) / C_a
 

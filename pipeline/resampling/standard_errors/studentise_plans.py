@@ -1,13 +1,14 @@
 """Pairs ready to be summed on every replicate: what studentising asks of ratios, and of metrics that are none.
 
 Ratios of one denominator need sums of integers, a column for every pair: products that are made in bytes where the processor can.
+Those of two denominators need four columns (`moment_spread`).
 Other metrics need sums of squares of influence values, which are put on a lattice (`influence_products`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,12 +17,12 @@ from numpy.typing import NDArray
 from pipeline.compiled.small_work import suited
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor, score_observed
-from pipeline.resampling.products.byte_columns import ByteContraction
-from pipeline.resampling.products.contract import FLOAT64_LIMIT, Contraction, largest_magnitude, plan_contraction
+from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
 from pipeline.resampling.standard_errors.influence_products import InfluenceLines, InfluenceProducts
 from pipeline.resampling.standard_errors.influence_spread import influences, linear_errors, spread_of_influences
+from pipeline.resampling.standard_errors.moment_spread import moment_columns, moment_rows, spread_by_moments
+from pipeline.resampling.standard_errors.ratio_columns import ColumnSums, RatioLines, in_points
 from pipeline.resampling.standard_errors.ratio_spread import (
-    LOST,
     largest_differences,
     spread_by_products,
     spread_directly,
@@ -32,7 +33,6 @@ __all__ = ["Parts", "Plan", "influence_plans", "ratio_plans"]
 
 _FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
 _TOGETHER = 80  # pairs, at least, and less than twice as many
-_KEPT_BYTES = 2**26  # of the sums of systems: those of 200 with one denominator
 
 
 class Plan(Protocol):
@@ -60,13 +60,18 @@ def ratio_plans(
     """
     columns, pairs = np.ascontiguousarray(measure.statistics.transpose(1, 2, 0)), measure.pairs.astype(np.int64)
     squared, factor = _have_products(columns, pairs) & (strata is None), ratio_factor(measure)
-    lines = _RatioLines.of(columns, pairs[chosen[squared[chosen]]], form)
+    own = _have_moments(columns, pairs) & ~squared & (strata is None)
+    lines = RatioLines.of(columns, pairs[chosen[squared[chosen]]], form)
+    own_lines = RatioLines.of(columns, pairs[chosen[own[chosen]]], form, tops=True)
 
     def plan(some: NDArray[np.int64]) -> Parts:
-        by_products, directly = np.flatnonzero(squared[some]), np.flatnonzero(~squared[some])
+        by_products, by_moments = np.flatnonzero(squared[some]), np.flatnonzero(own[some])
+        directly = np.flatnonzero(~squared[some] & ~own[some])
         parts: list[tuple[NDArray[np.int64], Plan]] = []
         for rows in _in_cache(by_products):
             parts.append((rows, _ProductPlan.of(lines, pairs[some[rows]], factor, form)))
+        for rows in _in_cache(by_moments):
+            parts.append((rows, _MomentPlan.of(own_lines, pairs[some[rows]], factor, form)))
         if directly.size:
             parts.append((directly, _DirectPlan.of(columns, pairs[some[directly]], measure.stratum, factor)))
         return parts
@@ -129,6 +134,13 @@ def _have_products(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDAr
     return found
 
 
+def _have_moments(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which pairs have numerators and denominators of which all products, those of differences too, can be added exactly."""
+    units = columns.shape[2]
+    small = np.array([8 * units * largest_magnitude(own) ** 2 < FLOAT64_LIMIT for own in columns], np.bool_)
+    return np.asarray(small[pairs].all(axis=1))
+
+
 @dataclass(frozen=True, eq=False)
 class _InfluencePlan:
     """Pairs of a metric that is no ratio."""
@@ -157,93 +169,21 @@ class _InfluencePlan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
-    """Columns of whole numbers that are summed exactly, in bytes where there is a form."""
-
-    contraction: Contraction
-    in_bytes: ByteContraction | None
-
-    @classmethod
-    def of(cls, asked: Sequence[NDArray[np.int64]], units: int, form: str | None) -> _Columns:
-        contraction = plan_contraction(asked, n_units=units, n_draws=units)
-        return cls(contraction, None if form is None else ByteContraction.of(contraction, form=form, n_draws=units))
-
-    @property
-    def position(self) -> NDArray[np.int64]:
-        """Which sum each column has that was asked for."""
-        return self.contraction.position
-
-    @property
-    def number(self) -> int:
-        """How many sums there are."""
-        return len(self.contraction.narrow) + len(self.contraction.sparse) + len(self.contraction.wide)
-
-    def fill(self, weights: NDArray[np.float32], counts: NDArray[np.uint8] | None, out: NDArray[np.float64]) -> None:
-        """Fill (column, replicate) sums; ``counts`` are the weights in bytes."""
-        # None where a count is above 255.
-        product = None if counts is None or self.in_bytes is None else self.in_bytes.multiply(counts, len(weights))
-        product = self.contraction.multiply(weights) if product is None else product
-        start = 0
-        for part in (product.narrow, product.sparse, product.wide):
-            out[start : start + len(part)] = part[:, : len(weights)]
-            start += len(part)
-
-
-@dataclass(frozen=True, eq=False)
-class _RatioLines:
-    """Systems of pairs that are summed by products: their sums on replicates are made once for all pairs, if these are few bytes.
-
-    Parameters
-    ----------
-    systems : (system,) int64
-        Which they are, ascending.
-    columns : (system, 2, unit) int64
-        Numerators and denominators.
-    sums : _Columns
-        Σwn and Σwc of each system in turn, then Σwnc of each and Σwc² of each.
-    """
-
-    systems: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    sums: _Columns
-    _kept: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict, init=False, repr=False)
-
-    @classmethod
-    def of(cls, columns: NDArray[np.int64], pairs: NDArray[np.int64], form: str | None) -> _RatioLines:
-        systems, units = np.unique(pairs), columns.shape[2]
-        own = np.ascontiguousarray(columns[systems])
-        form = form if systems.size else None
-        asked = [*own.reshape(-1, units), *(own[:, 0] * own[:, 1]), *(own[:, 1] * own[:, 1])]
-        return cls(systems, own, _Columns.of(asked, units, form))
-
-    def on(self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None) -> NDArray[np.float64]:
-        """Return the sums of replicates, which are kept by the number of the ``first`` where it is given."""
-        place = None if first is None else (first, len(weights))
-        if place is not None and place in self._kept:
-            return self._kept[place]
-        found = np.empty((self.sums.number, len(weights)))
-        self.sums.fill(weights, counts, found)
-        if place is not None and sum(kept.nbytes for kept in self._kept.values()) + found.nbytes <= _KEPT_BYTES:
-            self._kept[place] = found
-        return found
-
-
-@dataclass(frozen=True, eq=False)
 class _ProductPlan:
     """Pairs of ratios with one denominator, which need a column for each pair beside those of systems."""
 
-    lines: _RatioLines
+    lines: RatioLines
     pairs: NDArray[np.int64]  # of the systems of the lines
-    squares: _Columns
+    squares: ColumnSums
     rows: NDArray[np.int64]  # (pair, 7) of the sums of lines, the fourth of those of squares
     factor: float
 
     @classmethod
-    def of(cls, lines: _RatioLines, pairs: NDArray[np.int64], factor: float, form: str | None) -> _ProductPlan:
+    def of(cls, lines: RatioLines, pairs: NDArray[np.int64], factor: float, form: str | None) -> _ProductPlan:
         pairs, systems = np.searchsorted(lines.systems, pairs), len(lines.systems)
         a, b = pairs.T
         difference = lines.columns[a, 0] - lines.columns[b, 0]
-        squares = _Columns.of(list(difference * difference), difference.shape[1], form)
+        squares = ColumnSums.of(list(difference * difference), difference.shape[1], form)
         # ΣwDc is Σw n_a c − Σw n_b c: columns of systems, of which there are fewer than pairs.
         across, length = 2 * systems, 3 * systems
         own = lines.sums.position[np.stack([2 * a, 2 * b, 2 * a + 1, across + a, across + b, length + a], axis=1)]
@@ -262,16 +202,50 @@ class _ProductPlan:
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
         if len(self.pairs) > _FEW or not spread_few(lines, squares, self.rows, gain, spread):
             spread_by_products(lines, squares, self.rows, self.lines.columns, self.pairs, weights, gain, spread)
-        return _in_points(gain, spread, units=weights.shape[1], factor=self.factor)
+        return in_points(gain, spread, units=weights.shape[1], factor=self.factor)
+
+
+@dataclass(frozen=True, eq=False)
+class _MomentPlan:
+    """Pairs of ratios with denominators of their own, which need four columns for each pair beside those of systems."""
+
+    lines: RatioLines
+    pairs: NDArray[np.int64]  # of the systems of the lines
+    moments: ColumnSums
+    rows: NDArray[np.int64]  # (pair, 10) of the sums of lines, from `moment_rows`
+    own: NDArray[np.int64]  # (pair, 4) of those of moments
+    factor: float
+
+    @classmethod
+    def of(cls, lines: RatioLines, pairs: NDArray[np.int64], factor: float, form: str | None) -> _MomentPlan:
+        pairs = np.searchsorted(lines.systems, pairs)
+        columns = moment_columns(lines.columns, pairs)
+        moments = ColumnSums.of(list(columns.reshape(-1, columns.shape[2])), columns.shape[2], form)
+        rows = lines.sums.position[moment_rows(pairs, len(lines.systems))]
+        return cls(lines, pairs, moments, rows, moments.position.reshape(-1, 4), factor)
+
+    def observe(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        (delta,), (variance,) = (values.T for values in self.spread(np.ones((1, self.lines.columns.shape[2]), np.float32), None))
+        return delta, variance
+
+    def spread(
+        self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        lines, moments = self.lines.on(weights, first, counts), np.empty((self.moments.number, len(weights)))
+        self.moments.fill(weights, counts, moments)
+        gain, spread = np.empty((2, len(self.pairs), len(weights)))
+        few = len(self.pairs) <= _FEW
+        spread_by_moments(lines, moments, self.rows, self.own, self.lines.columns, self.pairs, weights, gain, spread, few=few)
+        return in_points(gain, spread, units=weights.shape[1], factor=self.factor)
 
 
 @dataclass(frozen=True, eq=False)
 class _DirectPlan:
-    """Pairs of ratios, each with any two denominators, or within strata."""
+    """Pairs of ratios of numbers that are too large to be multiplied, or within strata."""
 
     columns: NDArray[np.int64]  # (system, 2, unit)
     pairs: NDArray[np.int64]  # of these systems
-    sums: _Columns
+    sums: ColumnSums
     rows: NDArray[np.int64]  # (pair, 4) of the sums
     order: NDArray[np.int64]  # units, stratum by stratum
     sizes: NDArray[np.int64]  # of strata; of one where there are none
@@ -287,7 +261,7 @@ class _DirectPlan:
         columns = np.ascontiguousarray(columns[systems][:, :, order])
         a, b = pairs.T
         # Columns of systems alone: too few to be worth a second layout in bytes.
-        sums = _Columns.of(list(columns.reshape(-1, units)), units, None)
+        sums = ColumnSums.of(list(columns.reshape(-1, units)), units, None)
         rows = sums.position[np.stack([2 * a, 2 * b, 2 * a + 1, 2 * b + 1], axis=1)]
         return cls(columns, pairs, sums, rows, order, sizes, factor)
 
@@ -303,18 +277,4 @@ class _DirectPlan:
         self.sums.fill(weights, None, sums)
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
         spread_directly(sums, self.rows, self.columns, self.pairs, weights, self.sizes, gain, spread)
-        return _in_points(gain, spread, units=weights.shape[1] if len(self.sizes) == 1 else None, factor=self.factor)
-
-
-def _in_points(
-    gain: NDArray[np.float64], spread: NDArray[np.float64], *, units: int | None, factor: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Turn ratios into points of the metric, and Σu² of so many units, which are no strata, into n/(n − 1) times as much."""
-    known: NDArray[np.bool_] | bool = spread != LOST
-    known = True if np.all(known) else known  # which multiplies without a look at each
-    if units is not None:
-        np.multiply(spread, units / (units - 1) if units > 1 else np.nan, out=spread, where=known)
-    gain *= factor
-    # Not at once with the other factor: every product is rounded.
-    np.multiply(spread, factor**2, out=spread, where=known)
-    return gain, spread
+        return in_points(gain, spread, units=weights.shape[1] if len(self.sizes) == 1 else None, factor=self.factor)
