@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import DataError, PipelineError
+from pipeline.errors import DataError, PipelineError, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.choices import select_items
 from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
@@ -49,7 +49,16 @@ def whole_gold(spec: TestSet, base: Path) -> Items | None:
 
 def choose_items(gold: Items | None, spec: TestSet) -> Items | None:
     """Return the items of a gold that the study names by ranges; all where it names none, or by columns."""
-    return select_items(gold, spec.items, where="items") if gold is not None and isinstance(spec.items, str) else gold
+    if not isinstance(spec.items, str):
+        return gold
+    if gold is None:
+        raise StudyError.of(
+            "P124",
+            "ranges count the items of the gold, and the test set has none",
+            where="items",
+            help="choose by a column that groups items, `items: {include: {COLUMN: GROUP}}`, or leave the others out of the files",
+        )
+    return select_items(gold, spec.items, where="items")
 
 
 def read_gold(spec: TestSet, base: Path) -> Items | None:

@@ -69,7 +69,8 @@ def recognise_formats(study: Study, base: Path) -> tuple[Study, dict[str, str]]:
                 raise DataError(*problems)
             if not found:
                 where = f"test_sets.{name}.format"
-                raise DataError.of("P259", "there is no output to recognise the format by", where=where, help="name the format")
+                help_ = "name the format" if settled.outputs is None else "see `outputs:` and `systems.exclude:` in the study"
+                raise DataError.of("P259", "there is no output to recognise the format by", where=where, help=help_)
             format_, told[name] = recognise_file(
                 found[0].path, gold=settled.gold is not None, references=bool(settled.references), options=spec.format.options
             )

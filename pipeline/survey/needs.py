@@ -59,7 +59,7 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
     Raises
     ------
     DataError
-        P210, P227, once for each metric and system.
+        P210, P226, P227, once for each metric and system.
     """
     items = len(survey.frame.ids)
     problems: list[Problem] = []
@@ -69,7 +69,10 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
         needs = load_metric(metric.name, metric.options).needs_of_outputs
         for column in needs or (usual_column([name for name in output.columns if name != DOCUMENT]),):
             found = survey.largest[output.system].get(column)
-            if found is None:
+            if found is None and column not in output.columns:  # the usual one: of several, nobody has said which
+                own = Items((), dict.fromkeys(output.columns, ()), output.path, ())
+                problems += _problems_of(output_column, metric.name, own, (column,))
+            elif found is None:
                 message = f"{metric.name} needs numbers, and column '{column}' of '{output.system}' has others too"
                 problems.append(Problem("P210", message, output.path, "choose a column of numbers, or another metric"))
             elif found[0] * items >= _EXACT:

@@ -115,7 +115,8 @@ def _impossible(sentences: Sequence[tuple[str, ...]], lines: Sequence[int], sour
                     "P242",
                     f"'{tag}' is no tag of a chunk in IOB1, IOB2, IOBES or BILOU",
                     f"{source}:{line + k}",
-                    "a tag is O, or one of B, I, E, S, L, U with a hyphen and a type; `columns: {chunk: …}` names its column",
+                    "a tag is O, or one of B, I, E, S, L, U with a hyphen and a type; "
+                    '`columns: {chunk: "…"}` has the number of its column',
                 )
 
 

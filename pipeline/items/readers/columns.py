@@ -194,7 +194,9 @@ def _find_places(columns: Mapping[str, str], width: int, source: str) -> dict[st
         if role not in places and usual is not None and usual not in places.values():
             places[role] = usual
     if "word" not in places:
-        raise DataError.of("P241", "no column is left for the words", where=source, help="`columns: {word: …}` names it")
+        raise DataError.of(
+            "P241", "no column is left for the words", where=source, help='`columns: {word: "…"}` names it, by its number'
+        )
     return {role: places[role] for role in _USUAL if role in places}
 
 

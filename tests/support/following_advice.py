@@ -1,0 +1,91 @@
+"""A study that is wrong, the help that its message gives, and the same study with that help followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.errors import PipelineError, Problem
+from pipeline.study.load import load_study
+from pipeline.survey.survey import survey_loaded
+
+Files = Mapping[str, str | bytes | None]
+
+
+class Case(NamedTuple):
+    """A folder with a study.
+
+    Parameters
+    ----------
+    says : str
+        The help as the source has it, with braces for what is put in.
+    test_set : str
+        Its value in the study, in flow style.
+    files : mapping
+        What lies beside it.
+    mend : mapping
+        Files that are written anew, or removed; ``test_set``, ``metric`` and ``more`` are parts of the study. ``<0>`` is the
+        first text in backticks of the help, ``<1>`` for the second: what can be taken from the message is.
+    metric : str
+        The metric of the study.
+    more : str
+        Further lines of the study.
+    fill : mapping
+        What is written for the ``…`` and capitals of the message.
+    """
+
+    says: str
+    test_set: str
+    files: Files
+    mend: Files
+    metric: str = "mean"
+    more: str = ""
+    fill: Mapping[str, str] = {}
+
+
+def template(says: str) -> re.Pattern[str]:
+    """Return what a help matches that the source has so."""
+    return re.compile(r".+".join(map(re.escape, says.split("{}"))), re.DOTALL)
+
+
+def problems_of(case: Case, folder: Path) -> tuple[Problem, ...]:
+    """Return what is wrong with a case, as `pipeline check` tells it."""
+    for name, content in case.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            path.unlink(missing_ok=True)
+        elif path.suffix or content:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        else:
+            path.mkdir(exist_ok=True)
+    text = f"schema: 1\nstudy: s\nseed: 7\ntest_sets:\n  t: {case.test_set}\nmetrics: [{case.metric}]\n{case.more}"
+    (folder / "study.yaml").write_text(text, encoding="utf-8")
+    try:
+        survey_loaded(load_study(folder / "study.yaml"))
+    except PipelineError as error:
+        return error.problems
+    return ()
+
+
+def follow(case: Case, folder: Path) -> None:
+    """Bring about what is wrong, do what the message says, and see that nothing is wrong any more."""
+    said = [problem.help for problem in problems_of(case, folder) if problem.help and template(case.says).fullmatch(problem.help)]
+    assert said, [(problem.code, problem.message, problem.help) for problem in problems_of(case, folder)]
+    commands = re.findall(r"`([^`]+)`", said[0])
+
+    def filled(content: str | bytes | None) -> str | bytes | None:
+        if not isinstance(content, str):
+            return content
+        for number, command in enumerate(commands):
+            for word, value in case.fill.items():
+                command = command.replace(word, value)
+            content = content.replace(f"<{number}>", command)
+        return content
+
+    changed = {name: filled(content) for name, content in case.mend.items()}
+    parts = {name: str(changed.pop(name)) for name in ("test_set", "metric", "more") if name in changed}
+    left = problems_of(case._replace(files=changed, **parts), folder)
+    assert not left, [(problem.code, problem.message, problem.help) for problem in left]

@@ -1,0 +1,52 @@
+"""What messages advise is followed to the letter, and leaves nothing wrong."""
+
+from __future__ import annotations
+
+import glob
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.advice_of_compares import COMPARES, FILES, Typed
+from support.advice_of_formats import FORMATS
+from support.advice_of_items import ITEMS
+from support.advice_of_studies import STUDIES
+from support.following_advice import Case, follow, template
+
+Call = Callable[..., tuple[int, str]]
+CASES = [(module, case) for table in (FORMATS, ITEMS, STUDIES) for module, cases in table.items() for case in cases]
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=f"{module}: {case.says[:50]}") for module, case in CASES])
+def test_what_a_message_advises_about_inputs_leaves_nothing_wrong(tmp_path: Path, case: Case) -> None:
+    follow(case, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    for name, content in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "typed", [pytest.param(one, id=f"{module}: {one.line}") for module, each in COMPARES.items() for one in each]
+)
+def test_what_compare_advises_is_typed_and_works(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch, typed: Typed) -> None:
+    monkeypatch.chdir(files)
+    few = [] if "-b" in typed.line else ["-b", "100"]
+    code, printed = call("compare", *shlex.split(typed.line), *few)
+    assert code != 0, printed
+    said = [help_ for help_ in re.findall(r"= help: (.*)", printed) if template(typed.says).fullmatch(help_)]
+    assert said, printed
+    found = re.search(typed.take, said[0])
+    advised = found[1] if found else ""
+    for word, value in typed.fill:
+        advised = advised.replace(word, value)
+    then = [word for one in shlex.split(typed.then.replace("<0>", advised)) for word in (sorted(glob.glob(one)) or [one])]
+    code, printed = call("compare", *then, "-b", "100")
+    assert code == 0, printed
