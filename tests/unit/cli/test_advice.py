@@ -24,14 +24,16 @@ FOLLOWED = {
     "tests/unit/cli/test_advice.py::test_what_a_message_advises_works_to_the_letter": """
         cli/runs: resume {} --cluster local; cli/studies: check --run-code; foreign_code: check --run-code
         store/archive: resume {}; store/runs: list, run STUDY; study/report_overrides: run STUDY; survey/folders: formats
-        cli/misuse: {} {} …, --help, {}; study/load: init; study/complaints: init
+        cli/misuse: {} {} …, --help, {}, --version; study/load: init, compare {} …, init {} …; study/complaints: init
+        cli/catalogue: {}; survey/folders: compare {}{}
     """,
     "tests/unit/cli/test_advice.py::test_what_only_shows_something_shows_it": """
         cli/actions: logs; cli/compare: procedures, presets, formats; cli/options: metrics; cli/start: formats
         cli/explain: explain; engine/doctor: gc; trainers/command: formats; study/starter: analyses, metrics
-        study/writing: schema; metrics/registry: metrics, logs; survey/compare: metrics; store/lease: status
+        study/writing: schema; metrics/registry: metrics; metrics/own_metric: logs; survey/compare: metrics; store/lease: status
         error_help: procedures, logs, list, --help, compare --help, schema, metrics, formats, gc --help, import --help, status
     """,
+    "tests/unit/cli/test_advice.py::test_a_folder_without_runs_gets_one": "cli/runs: run STUDY",
     "tests/unit/cli/test_advice.py::test_a_history_without_slots_gets_one": "cubes/history: reanalyse STUDY",
     "tests/unit/cli/test_advice.py::test_an_archive_that_is_none_is_replaced_by_one": "store/archive: export, export RUN FILE",
     "tests/unit/cli/test_catalogue.py::test_help_fits_a_terminal_of_eighty_columns": """
@@ -121,6 +123,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name.removesuffix(".yaml") / name).write_text(text)
         write_scores(folder / name.removesuffix(".yaml") / "scores.csv", ["a", "b"], items=12)
     (folder / "folder").mkdir()
+    write_scores(folder / "table" / "scores.csv", ["a", "b"], items=12)
+    (folder / "above" / "below").mkdir(parents=True)
+    for name, word in {"ref.txt": "c", "below/a.txt": "c", "below/b.txt": "d"}.items():
+        (folder / "above" / name).write_text(f"a b {word}\n{word} e f\n")
     run(folder / "study.yaml", runs=folder / "my runs", serial=True)
     other = load_study(folder / "study.yaml", ["seed=8"])
     prepare(other, folder / "begun", Launch(str(folder / "gone.yaml")))
@@ -171,6 +177,14 @@ def at(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("report --runs 'my runs' --set seed=8", {"STUDY": "study.yaml"}, ["run STUDY --runs 'my runs'"]),
         ("compare folder", {}, ["formats"]),
         ("frobnicate", {}, ["--help"]),
+        ("version", {}, ["--version"]),
+        ("metrics frobnicate", {}, ["metrics"]),
+        (
+            "check scores.csv",
+            {"…": "-m mean", "folder": "table"},
+            ["compare scores.csv …", "init scores.csv …"],
+        ),
+        ("compare above", {}, ["compare above/below -r above/ref.txt"]),
         ("status --debug --runs 'my runs'", {"…": "--runs 'my runs'"}, ["--debug status …"]),
         (
             "run --runs 'my runs' study.yaml --candidate a",
@@ -186,6 +200,7 @@ def at(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_a_message_advises_works_to_the_letter(
     at: Path, call: Call, monkeypatch: pytest.MonkeyPatch, typed: str, known: dict[str, str], commands: list[str]
 ) -> None:
+    monkeypatch.chdir(at / known.get("folder", ""))
     code, said = call(*shlex.split(typed))
     assert code != 0
     if commands == ["init"]:  # a study is written into a folder that has none, and no other files
@@ -217,6 +232,12 @@ def test_what_only_shows_something_shows_it(at: Path, call: Call, monkeypatch: p
     code, printed = call(*command.split())
     assert code == 0
     assert printed.strip()
+
+
+def test_a_folder_without_runs_gets_one(at: Path, call: Call) -> None:
+    code, said = call("list", "--runs", "new runs")
+    assert code == 0
+    assert follow(said, call, {"STUDY": "study.yaml --serial"}) == ["run STUDY --runs 'new runs'"]
 
 
 def test_a_history_without_slots_gets_one(at: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

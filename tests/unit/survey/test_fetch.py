@@ -40,13 +40,24 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+THERE = "there are a.out.gz, b.out.gz, scores.csv, study.yaml; paths are relative to the study file"
+
+
 @pytest.mark.parametrize(
     ("test_set", "code", "own"),
     [
         ("format: scores, outputs: score.csv", "P201", "did you mean scores.csv? paths are relative to the study file"),
         ('format: scores, outputs: "{system}.out"', "P207", "did you mean"),
-        ('format: text, references: [ref.txt], outputs: "{system}.out.gz"', "P201", "paths are relative to the study file"),
-        ("format: scores, outputs: scores.csv, documents: documents.csv", "P201", "paths are relative to the study file"),
+        (
+            'format: text, references: [ref.txt], outputs: "{system}.out.gz"',
+            "P201",
+            THERE,
+        ),
+        (
+            "format: scores, outputs: scores.csv, documents: documents.csv",
+            "P201",
+            THERE,
+        ),
     ],
 )
 def test_the_command_stands_behind_what_else_helps(folder: Path, test_set: str, code: str, own: str) -> None:

@@ -45,7 +45,7 @@ def test_a_metric_of_labels_is_refused_on_texts(tmp_path: Path) -> None:
     paths = write_text_outputs(tmp_path, ["a", "b"], items=5)
     texts = {"format": "text", "outputs": paths, "references": ["ref.txt"]}
     (problem,) = refused(tmp_path, texts, metrics=["accuracy"])
-    assert (problem.code, problem.message) == ("P225", "accuracy needs gold labels, and the file has 'reference.0'")
+    assert (problem.code, problem.message) == ("P225", "accuracy needs gold labels, and the file has references")
     assert problem.where == str(tmp_path / "ref.txt")
     problem, _ = refused(tmp_path, texts, metrics=["mean"])
     assert (problem.code, problem.message) == ("P210", "mean needs numbers, and column 'text' of 'a' has others too")
