@@ -22,13 +22,15 @@ from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import StoredCounts, stored_scores
 
-__all__ = ["Block", "Cells", "fold", "kept_scores"]
+__all__ = ["SYSTEMS_AT_ONCE", "Block", "Cells", "fold", "kept_scores"]
 
 FOLD_BYTES = 2**25
 """For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
 
 _BYTES_OF_A_CELL = 4 * len(COUNTS) + 8 * len(SUMS) + 4 + 1
-_SYSTEMS = 16 * CHUNKS["system"]  # whose kept scores are read at a time
+
+SYSTEMS_AT_ONCE = 16 * CHUNKS["system"]
+"""Whose kept scores are read, or written, at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +157,8 @@ def kept_scores(
 
     ``systems`` are positions among the column's own.
     """
-    for first_system in range(0, len(systems), _SYSTEMS):
-        asked = systems[first_system : first_system + _SYSTEMS]
+    for first_system in range(0, len(systems), SYSTEMS_AT_ONCE):
+        asked = systems[first_system : first_system + SYSTEMS_AT_ONCE]
         for cell in range(count_cells(kept)):
             first, stop = cell_bounds(cell, kept)
             scores = np.full((asked.size, stop - first), np.nan)

@@ -27,7 +27,7 @@ from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.collect.fold import Block, Cells, fold, kept_scores
+from pipeline.tasks.collect.fold import SYSTEMS_AT_ONCE, Block, Cells, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, look_at, read_kept
 from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
 from pipeline.tasks.collect.tail_tables import chunks, tail_table
@@ -92,7 +92,16 @@ def read_together(layout: CubeLayout, size: str) -> bool:
     return bool(layout.sizes["replicate"]) and (judged or not set(BOOTSTRAP_T).isdisjoint(layout.intervals))
 
 
-def write_counted_pairs(cube: CubeWriter, part: Part, cells: Cells, store: Store, *, tails: str, rule: str) -> PairResults:
+def write_counted_pairs(
+    cube: CubeWriter,
+    part: Part,
+    cells: Cells,
+    store: Store,
+    *,
+    tails: str,
+    rule: str,
+    scores: NDArray[np.float64] | None = None,
+) -> PairResults:
     """Write what was counted of the pairs of a part, and all that is read off it of each by itself.
 
     Parameters
@@ -107,6 +116,8 @@ def write_counted_pairs(cube: CubeWriter, part: Part, cells: Cells, store: Store
         ``exact``, ``tilted`` or ``none``: how p-values below 10/b are computed. Exact ones, the default, within a budget.
     rule : str
         How smaller test sizes are made: with it the replicates have an address, and can be drawn again.
+    scores : (system, replicate) float64, optional
+        From `hold_scores`, where they have been read already.
     """
     layout, procedure = cube.layout, cells.column.procedure
     pairs = len(part.flat)
@@ -120,9 +131,9 @@ def write_counted_pairs(cube: CubeWriter, part: Part, cells: Cells, store: Store
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
     if cells.column.exact:  # of the counts the bias is left, and what kept scores are read with
         table |= computed_table(exact_p_values(part, procedure), layout.alpha, len(layout.pairs))
-    kept = Kept(np.empty((0, 0)), counts, defined)
+    kept = Kept(np.empty((0, 0)) if scores is None else scores, counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"] and not read_together(layout, cells.label):
-        kept = Kept(hold_scores(part, cells, layout, store), counts, defined)
+        kept = Kept(hold_scores(part, cells, layout, store) if scores is None else scores, counts, defined)
         asked: dict[str, Any] = {"methods": layout.intervals, "alpha": layout.alpha, "acceleration": part.moments.acceleration}
         draws = draws_of(part, layout, procedure, rule)
         readings = read_kept(kept, part.measure, part.observed, tested=part.tested, draws=draws, judged=False, **asked)
@@ -168,9 +179,16 @@ def interval_table(part: Part, layout: CubeLayout, readings: KeptReadings) -> di
     return table
 
 
-def write_scores(cube: CubeWriter, part: Part, cells: Cells, store: Store, systems: slice) -> None:
-    """Write the kept scores of some systems."""
+def write_scores(
+    cube: CubeWriter, part: Part, cells: Cells, store: Store, systems: slice, scores: NDArray[np.float64] | None = None
+) -> None:
+    """Write the kept scores of some systems, those in hand if these are all of them."""
     column, kept, first = cells.column, cube.layout.sizes["replicate"], systems.start
+    if scores is not None and scores.shape[1] == kept:
+        for place in range(systems.start, systems.stop, SYSTEMS_AT_ONCE):  # no second copy of all of them
+            some = part.position[place : min(place + SYSTEMS_AT_ONCE, systems.stop)]
+            cube.write_scores(column.metric.name, cells.label, 0, scores[some], first_system=place)
+        return
     for first_system, first_replicate, scores in kept_scores(cells, kept, part.position[systems], store):
         cube.write_scores(column.metric.name, cells.label, first_replicate, scores, first_system=first + first_system)
 

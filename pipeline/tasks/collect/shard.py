@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.pieces import PieceWriter
@@ -18,7 +19,14 @@ from pipeline.store.runs import RunDirectory
 from pipeline.tasks.collect.clusters import measure_clusters
 from pipeline.tasks.collect.cube_layout import Collected, read_collected
 from pipeline.tasks.collect.cube_slice import Part, make_part
-from pipeline.tasks.collect.pairs import PairResults, stored_cells, write_computed_pairs, write_counted_pairs, write_scores
+from pipeline.tasks.collect.pairs import (
+    PairResults,
+    hold_scores,
+    stored_cells,
+    write_computed_pairs,
+    write_counted_pairs,
+    write_scores,
+)
 
 __all__ = ["collect_shard", "columns_of", "write_shard"]
 
@@ -69,9 +77,14 @@ def write_shard(
         procedure = column.procedure
         if PROCEDURES[procedure].draws:
             cells = stored_cells(part, column, collected.inventory)
+            scores = None
             if PROCEDURES[procedure].keeps_scores and cube.layout.sizes["replicate"]:
-                write_scores(cube, part, cells, store, systems)
-            found[procedure] = write_counted_pairs(cube, part, cells, store, tails=asked.tails, rule=asked.test_sizes.draw)
+                # All systems are read for intervals and max-T as well: once, if all are written.
+                all_of_them = systems == slice(0, len(cube.layout.systems))
+                scores = hold_scores(part, cells, cube.layout, store) if all_of_them else None
+                write_scores(cube, part, cells, store, systems, scores)
+            given: dict[str, Any] = {"tails": asked.tails, "rule": asked.test_sizes.draw, "scores": scores}
+            found[procedure] = write_counted_pairs(cube, part, cells, store, **given)
     for procedure, p in direct_tests(asked.computed, part.measure, part.observed).items():
         found[procedure] = write_computed_pairs(cube, part, procedure, p)
     return found

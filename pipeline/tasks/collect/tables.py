@@ -55,7 +55,8 @@ def read_kept_replicates(
 ) -> tuple[Kept, StudentisedMaxT | None]:
     """Write what kept replicates say of all pairs together: max-T, where the family is judged by it, and intervals."""
     layout, procedure = cube.layout, cells.column.procedure
-    kept = replace(kept, scores=hold_scores(part, cells, layout, store))
+    if not kept.scores.size:  # of pairs that shards have written
+        kept = replace(kept, scores=hold_scores(part, cells, layout, store))
     tested = replace(part.tested, floor=part.floor(procedure))
     asked: dict[str, Any] = {"methods": layout.intervals, "alpha": layout.alpha, "acceleration": part.moments.acceleration}
     asked["judged"] = part.size.label == "full" and MAX_T_WITHIN not in layout.attrs

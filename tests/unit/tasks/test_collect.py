@@ -63,6 +63,24 @@ def scores(folder: Path) -> np.ndarray:
     return np.loadtxt(folder.parents[1] / "scores.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3, 4))
 
 
+def collect_anew(folder: Path, runs: Path) -> Path:
+    """Return the cubes of a copy of a run, made again."""
+    shutil.copytree(folder, runs / folder.name)
+    shutil.copytree(folder.parent / ".store", runs / ".store")
+    shutil.rmtree(runs / folder.name / "cubes.zarr")
+    collect(Task("collect", "again", "again", CollectSpec(folder.name, "bench")), runs)
+    return runs / folder.name / "cubes.zarr"
+
+
+def test_kept_scores_are_read_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are unpacked for the cube, for intervals and for max-T."""
+    read, own = [], pairs.kept_scores
+    monkeypatch.setattr(pairs, "kept_scores", lambda cells, *given: read.append(cells.label) or own(cells, *given))
+    cubes = collect_anew(folder, tmp_path)
+    assert read == ["20", "full"]
+    assert files_of(cubes) == files_of(folder / "cubes.zarr")
+
+
 def test_collecting_again_writes_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "runs" / folder.name
     shutil.copytree(folder, copy)

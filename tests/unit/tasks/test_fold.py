@@ -112,7 +112,7 @@ def test_every_pair_finds_its_own_cells(cells: tuple[Cells, Store]) -> None:
 
 
 def test_kept_scores_come_in_the_order_asked(cells: tuple[Cells, Store], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SYSTEMS", 3)
+    monkeypatch.setattr(module, "SYSTEMS_AT_ONCE", 3)
     asked, kept = np.array([2, 0, 3, 3, 1]), CELL + 100
     found = np.full((5, kept), np.nan)
     for system, first, scores in kept_scores(cells[0], kept, asked, cells[1]):
