@@ -149,7 +149,7 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
     if common and not clear:
         raise _open_direction(common[0])
     if all(better.values()) and (not common or all(len(others) == 1 for others in columns)):
-        return UsualMetrics([_mean_of(None, higher_is_better=True)])
+        return UsualMetrics([_mean_of(common[0] if common else None, higher_is_better=True)])
     ways = [("more", [name for name in clear if better[name]]), ("less", [name for name in clear if not better[name]])]
     told = "compared: " + "; ".join(f"{', '.join(names)}, {way} is better" for way, names in ways if names)
     if clear != common:

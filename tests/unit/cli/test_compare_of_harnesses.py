@@ -196,7 +196,7 @@ def test_the_statistic_of_helm_is_taken_by_its_name(tmp_path: Path, name: str) -
         (tmp_path / system / "per_instance_stats.json").write_text(json.dumps(rows))
     paths = sorted(map(str, tmp_path.glob("*/per_instance_stats.json")))
     if name == "exact_match":
-        assert metrics_of(paths) == [("mean", {})]
+        assert metrics_of(paths) == [(name, {"metric": "mean", "column": name})]
     else:
         for metrics in ([], ["mean"], [name]):
             with pytest.raises(UsageError, match="P016"):
