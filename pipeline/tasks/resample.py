@@ -177,17 +177,29 @@ def make_draws(
 
 def _measure(store: Store, spec: ResampleSpec, column: ComparisonSpec) -> tuple[Measure, Observed]:
     options = canonical_json(dict(column.options))
-    measure, observed = _observed(
-        store, spec.frame, spec.strata, spec.n_units, column.systems, column.metric, options, column.pairs
-    )
+    at_hand = _of_size(store, spec.frame, spec.strata, spec.n_units)
+    asked = (column.systems, column.metric, options, column.pairs)
+    if asked not in at_hand:
+        at_hand[asked] = _observe(store, spec.frame, spec.strata, spec.n_units, *asked)
+    measure, observed = at_hand[asked]
     return replace(measure, keep=column.kept_mask(), margin=column.margin), observed
 
 
-@lru_cache(maxsize=8)
-def _observed(
+@lru_cache(maxsize=2)
+def _of_size(
+    store: Store, frame: str, strata: str, n_units: int
+) -> dict[tuple[tuple[str, ...], str, bytes, str], tuple[Measure, Observed]]:
+    """Return what the blocks of a test size have in common, as far as it is known: blocks come size by size.
+
+    Of many pairs it takes as long as a cell, and of a thousand systems tens of megabytes a size.
+    """
+    return {}
+
+
+def _observe(
     store: Store, frame: str, strata: str, n_units: int, systems: tuple[str, ...], metric: str, options: bytes, mask: str
 ) -> tuple[Measure, Observed]:
-    """Load and score what the blocks of a test size have in common, once a worker: of many pairs it takes as long as a cell."""
+    """Load and score a metric on a test size."""
     first, second = triangle(len(systems))
     asked = unpack_mask(mask, len(first))
     pairs = np.stack([first[asked], second[asked]], axis=1)
@@ -276,10 +288,12 @@ def unit_statistics(store: Store, frame: str, systems: tuple[str, ...]) -> tuple
     return units, decimals
 
 
-def forget() -> None:
-    """Let go of the statistics, observed values and metrics that are kept for further blocks."""
-    for kept in (_observed, _metric, unit_statistics):
-        kept.cache_clear()
+def forget(*, statistics: bool) -> None:
+    """Let go of what is kept for further blocks; of ``statistics`` and metrics too, which cubes are made of."""
+    _of_size.cache_clear()
+    if statistics:
+        _metric.cache_clear()
+        unit_statistics.cache_clear()
 
 
 def _refuse_inexact(systems: tuple[str, ...], loaded: list[Statistics], decimals: tuple[int, ...]) -> None:

@@ -89,10 +89,10 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
 
 
 def _make_room(kind: str) -> None:
-    """Let go of what blocks of resampling have in common before a report, which needs the room: nothing is drawn after it."""
+    """Let go of what blocks of resampling have in common before a task that needs the room: all blocks come before it."""
     resample = sys.modules.get("pipeline.tasks.resample")
-    if kind == "report" and resample is not None:
-        resample.forget()
+    if kind in ("shard", "collect", "report") and resample is not None:
+        resample.forget(statistics=kind == "report")
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:
