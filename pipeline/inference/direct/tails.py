@@ -29,8 +29,11 @@ from pipeline.resampling.observe import TOLERANCE
 
 __all__ = ["TAIL_DRAWS", "bootstrap_tails", "choose_tails", "few_hits", "tail_points", "tilted_tails"]
 
-_SHORT = 2**16
-"""Points of a ring on which sums are taken directly; on a wider one units are sorted and transformed."""
+_SHORT = 2**18
+"""Values of a law times points of a ring up to which sums are taken directly; beyond, units are sorted and transformed."""
+
+_FEWEST_VALUES = 4
+"""Of a law: with fewer, other work takes as long."""
 
 _SIGMAS = 24
 """Standard deviations that a ring spans: twelve on either side."""
@@ -70,7 +73,8 @@ def tail_points(
     """Bound what the bootstrap law of each pair costs, in points of a transform.
 
     With w the range of the differences of n units in steps of their lattice, a ring has at most n·w points, or 24 standard
-    deviations, each at most w√n/2. Where denominators vary the lattice is that of both sums: as wide as any.
+    deviations, each at most w√n/2, and the law no more values than w + 1 or n. Where denominators vary the lattice is that of
+    both sums: as wide as any.
     """
     units = len(measure.statistics)
     widest = 8 * units + 2 * OF_TAILS.points
@@ -83,9 +87,10 @@ def tail_points(
         width = (rows.max(axis=1) - low) // step
         factor = min(units, _SIGMAS * (isqrt(units) + 1) // 2)
         points = np.minimum(width, OF_TAILS.points) * factor + 1
-        short = units // 8 + 2 * points
-        wide = 8 * units + 2 * np.minimum(points, OF_TAILS.points)
-        cost[simple[done : done + len(rows)]] = np.where(points <= _SHORT, short, wide)
+        values = np.maximum(np.minimum(width + 1, units), _FEWEST_VALUES)
+        short = units // 8 + points * values // 2
+        wide = 8 * units + np.clip(2 * points, _SHORT // 2, 2 * OF_TAILS.points)
+        cost[simple[done : done + len(rows)]] = np.where(points * values <= _SHORT, short, wide)
         done += len(rows)
     return cost
 
