@@ -81,7 +81,10 @@ def _missing(error: click.MissingParameter) -> Problem:
         return Problem("P003", _say(error.format_message()), help=_look_up(error.ctx))
     help_ = _look_up(error.ctx)
     if isinstance(error.param, click.Argument):
-        usage = " ".join([_path(error.ctx), *error.ctx.command.collect_usage_pieces(error.ctx)])
+        pieces = [
+            piece for piece in error.ctx.command.collect_usage_pieces(error.ctx) if piece != error.ctx.command.options_metavar
+        ]
+        usage = " ".join([_path(error.ctx), *pieces])
         help_ = f"write `{_first_example(error.ctx.command) or usage}`; {help_}"
     return Problem("P003", f"`{_path(error.ctx)}` needs {_written(error.param).removesuffix('...')}", help=help_)
 

@@ -102,7 +102,7 @@ def _at(
             problems.append(Problem("P104", f"{dotted(path)}: {detail['msg']}", document.where(path)))
     if wanted and not (certain or deeper or problems):
         message = f"{dotted(path)}: expected {' or '.join(dict.fromkeys(wanted))}, found {_shown(value)}"
-        problems.append(Problem("P103", message, document.where(path), _type_help(path, value, details)))
+        problems.append(Problem("P103", message, document.where(path), _type_help(path, value, details, document)))
     return problems
 
 
@@ -169,7 +169,7 @@ def _disagreements(path: KeyPath, error: ValueError, document: Document) -> list
     return [Problem("P110", message, document.where(path))]
 
 
-def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]]) -> str | None:
+def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]], document: Document) -> str | None:
     kinds = {detail["type"] for detail, _ in details}
     if value is None:
         return "leave the key out for its default"
@@ -180,12 +180,20 @@ def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, 
     if isinstance(value, str) and kinds & {"tuple_type", "list_type"}:
         return f"put it in brackets: [{value}]"
     if isinstance(value, (int, float)) and path == ("resampling", "margin"):
-        return f"a margin is in points of a metric: `margin: {{bleu: {value}}}`"
+        return f"a margin is in points of a metric: `margin: {{{_first_metric(document)}: {value}}}`"
     if isinstance(value, str) and "literal_error" in kinds:
         expected = " ".join(str(detail.get("ctx", {}).get("expected", "")) for detail, _ in details)
         choices = expected.split("'")[1::2]
         return meant(value, choices)
     return None
+
+
+def _first_metric(document: Document) -> str:
+    """Return the name of a metric of the study, or what stands for one."""
+    metrics = document.value.get("metrics") if isinstance(document.value, Mapping) else None
+    first = metrics[0] if isinstance(metrics, list) and metrics else metrics
+    name = first.get("name") if isinstance(first, Mapping) else first
+    return name if isinstance(name, str) else "METRIC"
 
 
 def _meant_number(text: str) -> str | None:

@@ -29,10 +29,9 @@ STUDIES = {
             "resampling: {replicates: 1000000}\n",
         ),
         study(
-            "a margin is in points of a metric: `margin: {bleu: {}}`",
+            "a margin is in points of a metric: `margin: {{}: {}}`",
             "resampling: {margin: 2}\n",
             "resampling: {<0>}\n",
-            fill={"bleu": "mean"},
         ),
         study(
             "write `{}:` at the top level of the study, not in {}",

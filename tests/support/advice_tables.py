@@ -1,11 +1,18 @@
 """Advice of messages as cases: what is wrong, what the message says, and what a reader does about it, to the letter."""
 
+from support.advice_of_commands import COMMANDS
 from support.advice_of_compares import COMPARES
+from support.advice_of_files import FILES
 from support.advice_of_formats import FORMATS
 from support.advice_of_items import ITEMS
 from support.advice_of_studies import STUDIES
+from support.advice_of_tool_files import TOOL_FILES
+from support.advice_of_trainings import TRAININGS
 
-__all__ = ["TABLES"]
+__all__ = ["OF_STUDIES", "TABLES"]
 
-TABLES = (COMPARES, FORMATS, ITEMS, STUDIES)
-"""Cases by the module whose help they follow."""
+OF_STUDIES = (FILES, FORMATS, ITEMS, STUDIES, TOOL_FILES, TRAININGS)
+"""Cases of studies, by the module whose help they follow."""
+
+TABLES = (COMMANDS, COMPARES, *OF_STUDIES)
+"""All cases."""

@@ -87,10 +87,15 @@ class _Module:
         function = self.around.get(node)
         found = False
         for place in (*((function,) if function else ()), self.tree):
+            whole: list[str] = []
             for inner in ast.walk(place):
                 for value in _assigned(inner, name):
                     found = True
-                    yield from self.texts(value, seen)
+                    whole += self.texts(value, seen)
+            more, always = _added(place, name)
+            added = [text for value in more for text in self.texts(value, seen)]
+            yield from whole if not always else ()
+            yield from (text + one for text in whole for one in added)
             if found:
                 return
             if place is function and function is not None:
@@ -112,6 +117,20 @@ class _Module:
                 places = [one for one in arguments if one != "self"]
                 if name in places and places.index(name) < len(call.args):
                     yield call.args[places.index(name)]
+
+
+def _added(place: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
+    """Return what is added to a name, and whether it is in any case: where it is assigned."""
+    added: list[ast.expr] = []
+    always = False
+    for block in ast.walk(place):
+        for field in ("body", "orelse"):
+            body = getattr(block, field, [])
+            body = body if isinstance(body, list) else []
+            found = [node.value for node in body if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name]
+            added += found
+            always |= bool(found) and any(True for node in body for _ in _assigned(node, name))
+    return added, always
 
 
 @cache

@@ -5,23 +5,37 @@ from __future__ import annotations
 import glob
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.advice_of_commands import COMMANDS, PLACES
 from support.advice_of_compares import COMPARES, FILES, Typed
-from support.advice_of_formats import FORMATS
-from support.advice_of_items import ITEMS
-from support.advice_of_studies import STUDIES
+from support.advice_tables import OF_STUDIES
 from support.following_advice import Case, follow, template
 
 Call = Callable[..., tuple[int, str]]
-CASES = [(module, case) for table in (FORMATS, ITEMS, STUDIES) for module, cases in table.items() for case in cases]
+CASES = [(module, case) for table in OF_STUDIES for module, cases in table.items() for case in cases]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=f"{module}: {case.says[:50]}") for module, case in CASES])
-def test_what_a_message_advises_about_inputs_leaves_nothing_wrong(tmp_path: Path, case: Case) -> None:
+def test_what_a_message_advises_about_inputs_leaves_nothing_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
     follow(case, tmp_path)
+
+
+def advised_line(typed: Typed, printed: str) -> str:
+    """Return what is typed after a message that has the help of a case."""
+    said = [help_ for help_ in re.findall(r"= help: (.*)", printed) if template(typed.says).fullmatch(help_)]
+    assert said, printed
+    found = re.search(typed.take, said[0])
+    advised = found[1] if found else ""
+    for word, value in typed.fill:
+        advised = advised.replace(word, value)
+    return typed.then.replace("<0>", advised)
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +55,22 @@ def test_what_compare_advises_is_typed_and_works(files: Path, call: Call, monkey
     few = [] if "-b" in typed.line else ["-b", "100"]
     code, printed = call("compare", *shlex.split(typed.line), *few)
     assert code != 0, printed
-    said = [help_ for help_ in re.findall(r"= help: (.*)", printed) if template(typed.says).fullmatch(help_)]
-    assert said, printed
-    found = re.search(typed.take, said[0])
-    advised = found[1] if found else ""
-    for word, value in typed.fill:
-        advised = advised.replace(word, value)
-    then = [word for one in shlex.split(typed.then.replace("<0>", advised)) for word in (sorted(glob.glob(one)) or [one])]
+    then = [word for one in shlex.split(advised_line(typed, printed)) for word in (sorted(glob.glob(one)) or [one])]
     code, printed = call("compare", *then, "-b", "100")
     assert code == 0, printed
+
+
+@pytest.mark.parametrize(
+    "typed", [pytest.param(one, id=f"{module}: {one.line}") for module, each in COMMANDS.items() for one in each]
+)
+def test_what_is_advised_about_a_command_is_typed_and_works(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch, typed: Typed
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in PLACES.items():
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    code, printed = call(*shlex.split(typed.line))
+    assert code != 0, printed
+    then = advised_line(typed, printed).removeprefix("pipeline ")
+    code, printed = call(*shlex.split(then))
+    assert code == 0, (then, printed)

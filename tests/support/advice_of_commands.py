@@ -1,0 +1,71 @@
+"""What is advised about commands that are typed wrong, each in a folder with a study and its files."""
+
+from __future__ import annotations
+
+from support.advice_of_compares import Typed
+
+STUDY = """\
+schema: 1
+study: small
+test_sets: {t: {format: scores, outputs: "[ab].{system}"}}
+metrics: [mean]
+"""
+TABLE = "item,score\n1,1\n2,2\n3,2\n4,{}\n"
+PLACES: dict[str, str | bytes] = {
+    "study.yaml": STUDY.replace('"[ab].{system}"', "{a: a.csv, b: b.csv}"),
+    "a.csv": TABLE.format(3),
+    "b.csv": TABLE.format(5),
+    "latin.yaml": STUDY.encode().replace(b"small", b"sm\xe4ll"),
+    "bare.yaml": STUDY.replace("schema: 1\n", "").replace('"[ab].{system}"', "{a: a.csv, b: b.csv}"),
+    "empty_profile.yaml": "",
+    "profile.yaml": "cluster: distributed.LocalCluster\n",
+}
+MEND = "python -c 'pass'"
+
+COMMANDS = {
+    "cli/misuse": [
+        Typed("`{} --help` shows its arguments and options", "list study.yaml", "<0>"),
+        Typed("did you mean {}", "chekc study.yaml", "<0> study.yaml", "'(.*)'"),
+        Typed("write `--set {}=VALUE`", "check study.yaml --alpha 0.1", "check study.yaml <0>", fill=(("VALUE", "0.1"),)),
+        Typed("did you mean '{}'?", "compare a.csv b.csv --method paired-t", "compare a.csv b.csv -b 100 <0> paired-t", "'(.*)'"),
+        Typed("it is an option of {}", "list --linked-store", "<0> --linked-store --dry-run --runs ."),
+        Typed("write `{}`; {}", "check", "<0>", fill=(("STUDY", "study.yaml"),)),
+        Typed("write `{} {}`", "list --runs", "list <0>"),
+    ],
+    "cli/explain": [
+        Typed("there are: {}", "explain P20", "explain <0>", r"are: (\w+)"),
+        Typed("did you mean {}", "explain P2O3", "explain <0>", "'(.*)'"),
+    ],
+    "cli/catalogue": [Typed("did you mean {}", "metrics belu", "metrics <0>", "'(.*)'")],
+    "cli/start": [Typed("name another with -o, or remove it", "init a.csv b.csv", "init a.csv b.csv -o other.yaml")],
+    "study/load": [
+        Typed("did you mean {}", "check studdy.yaml", "check <0>", "'(.*)'"),
+        Typed(
+            "write --set key.path=value",
+            "check study.yaml --set seed",
+            "check study.yaml <0>",
+            "write (.*)",
+            (("key.path=value", "seed=8"),),
+        ),
+        Typed(
+            "local, or the path of a file such as cluster/slurm.yaml",
+            "doctor --cluster lokal",
+            "config <0>",
+            "(local)",
+            (("local", "study.yaml"),),
+        ),
+        Typed(
+            "see cluster/local.yaml",
+            "submit study.yaml --dry-run --cluster empty_profile.yaml",
+            "submit study.yaml --dry-run --cluster profile.yaml",
+        ),
+    ],
+    "study/complaints": [
+        Typed(
+            "write {}",
+            "check study.yaml --set resampling.replicates=100k",
+            "check study.yaml --set resampling.replicates=<0>",
+            "write (.*)",
+        ),
+    ],
+}
