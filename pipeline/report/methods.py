@@ -16,7 +16,7 @@ from pipeline.report.pairs.pair_rows import exact_procedures
 from pipeline.report.pairs.pairs import join_pairs
 from pipeline.report.presets import preset_methods
 from pipeline.report.rows import FamilyKey
-from pipeline.report.trust.units import count_units
+from pipeline.report.trust.units import count_units, name_units
 
 __all__ = ["describe_methods", "methods_paragraph"]
 
@@ -171,7 +171,7 @@ def methods_paragraph(report: Report) -> str:
         f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems, {t.pairs:,} pairs" for t in sets
     )
     families, across = report.families.full_size, report.families.across
-    units = " and ".join(dict.fromkeys(f"{t.unit}s" if t.unit in _NOUNS else f"units of {t.unit}" for t in sets))
+    units = " and ".join(dict.fromkeys(name_units(t.unit, t.format) for t in sets))
     count = "" if families == 1 else f", {families:,} families in all"
     count += "" if across == "none" else f", and by the method of {ACROSS_TITLES[across]} across them"
     procedures = [PROCEDURES[name] for name in report.procedures]
@@ -241,7 +241,3 @@ def _name_exact(families: Mapping[FamilyKey, bool]) -> str:
     exact = [place for place, is_exact in families.items() if is_exact]
     names = (name_metric(of.metric) + (f" on {of.test_set}" if of.metric in counted else "") for of in exact)
     return ", ".join(dict.fromkeys(names))
-
-
-_NOUNS = ("item", "document")
-"""Units that have a plural; others are columns of the study."""

@@ -30,7 +30,7 @@ from pipeline.report.trust.doubts import (
     say_missing,
     say_p,
 )
-from pipeline.report.trust.units import count_size, describe_design_effect
+from pipeline.report.trust.units import count_size, describe_design_effect, name_units
 from pipeline.report.values import format_ends, format_number, format_p
 
 __all__ = ["all_phrase", "count_phrase", "describe_verdict", "say_standing"]
@@ -79,7 +79,8 @@ def _judge(report: Report, place: FamilyKey, pairs: Pairs) -> Iterator[str]:
         yield from _two(pairs, alpha, digits, falling, size)
     else:
         yield from _many(pairs, report.board_of[place], baseline, alpha, digits, falling, size)
-    yield from filter(None, [describe_design_effect(pairs, test_set), describe_detectable(pairs, digits, test_set.unit)])
+    noun = name_units(test_set.unit, test_set.format)
+    yield from filter(None, [describe_design_effect(pairs, test_set), describe_detectable(pairs, digits, noun)])
     # An analysis that was asked twice may say the same twice.
     yield from dict.fromkeys(row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
 

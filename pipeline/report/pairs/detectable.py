@@ -253,12 +253,11 @@ def _fewest_units(known: _Known, *, exact: NDArray[np.bool_], acceleration: _Flo
     return np.where(graded, np.maximum(least, of_few), least)
 
 
-def describe_detectable(rows: Sequence[PairRow], digits: int, unit: str) -> str:
+def describe_detectable(rows: Sequence[PairRow], digits: int, noun: str) -> str:
     """Return a sentence on what pairs that are not separated could have shown; nothing where that is not known."""
     pairs = as_pairs(rows)
     still = np.any([pairs.equal("verdict", word) for word in OPEN], axis=0)
     known = pairs.where(pairs.known("minimum_detectable_effect") & still)
-    noun = f"{unit}s" if unit in ("item", "document") else f"units of {unit}"
     if not len(known):
         return ""
     if len(known) > 1:

@@ -71,9 +71,10 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
         )
     yield "Monte-Carlo error", *_monte_carlo(report, pairs)
     yield "Enough replicates", *_enough(report)
-    unstable = int(pairs.equal("stable", False).sum())
+    family = pairs.where(pairs.holds("in_family"))
+    unstable = int(family.equal("stable", False).sum())
     unknown = int((judged & ~pairs.known("stable")).sum())
-    detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} {total}."
+    detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} of {len(family):,}{of_runs}."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield FAMILIES_OF_RUNS if report.model_pairs else FAMILIES, *_families(report)
     errors = describe_errors(report)

@@ -63,6 +63,19 @@ def count_units(items: int | None, units: int, unit: str, form: str | None = Non
     return drawn if items is None else f"{items:,} {noun} in {drawn}"
 
 
+def name_units(unit: str, form: str | None = None) -> str:
+    """Return what the units of a format are called, several of them.
+
+    Examples
+    --------
+    >>> name_units("item", "text"), name_units("item", "scores"), name_units("document"), name_units("genre")
+    ('segments', 'items', 'documents', 'units of genre')
+    """
+    if unit == "item":
+        return _ITEMS.get(form or "", "items")
+    return f"{unit}s" if unit == "document" else f"units of {unit}"
+
+
 def count_size(items: int | None, units: int, unit: str) -> str:
     """Return n: the units that are drawn, and the items that they are made of.
 
@@ -73,8 +86,7 @@ def count_size(items: int | None, units: int, unit: str) -> str:
     """
     if unit == "item":
         return f"n = {units:,}"
-    noun = f"{unit}s" if unit == "document" else f"units of {unit}"
-    return f"n = {units:,} {noun}" + (f" ({items:,} items)" if items is not None else "")
+    return f"n = {units:,} {name_units(unit)}" + (f" ({items:,} items)" if items is not None else "")
 
 
 _ITEMS = {

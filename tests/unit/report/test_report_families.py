@@ -176,7 +176,7 @@ def test_other_names_are_refused():
 def test_the_paragraph_for_a_paper_says_what_was_drawn_and_nothing_else():
     cube = build_cube(np.array([50.0, 53.0]), ["a", "b"])
     told = methods_paragraph(read_report(build_document(make_report({"news": cube}, analyses=()))))
-    assert "over items with b = 1,000,000 replicates shared by all systems (seed " in told
+    assert "over segments with b = 1,000,000 replicates shared by all systems (seed " in told
     assert "threshold" not in told  # no such analysis was asked for
     documents = cube.assign_attrs(unit="speaker", n_items=9000, effective_units=900.0)
     told = methods_paragraph(read_report(build_document(make_report({"news": documents}, analyses=()))))
@@ -202,3 +202,11 @@ def test_the_paragraph_for_a_paper_tells_what_is_exact_from_what_is_counted():
     assert f"two-sided, {law}" in told(news=exact, talks=exact)
     assert "b = " not in told(news=exact, talks=exact)
     assert "computed exactly" not in told(news={}, talks={})
+
+
+def test_unstable_verdicts_are_counted_among_the_pairs_that_have_one():
+    cube = build_cube(np.array([50.0, 53.0, 56.0, 57.0]), list("abcd")).assign_attrs(family="against-baseline", baseline="b")
+    asked = {"family": "against-baseline", "baseline": "b"}
+    document = build_document(make_report({"news": cube}, analyses=(), resampling=asked))
+    (check,) = (row for row in document["trust"] if row["check"] == "Unstable verdicts")
+    assert check["detail"].endswith(": 0 of 3.")

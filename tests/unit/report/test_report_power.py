@@ -53,7 +53,7 @@ def test_a_pair_alone_is_told_the_gain_that_it_could_have_shown() -> None:
     assert found["units_needed"] == np.ceil(needed)
     sentence = document["verdict"][0]["sentences"][1]
     assert f"(minimum detectable effect) is {gain:.3f}" in sentence
-    assert f"a true gain of 0.400 needs about {found['units_needed']:,} items" in sentence
+    assert f"a true gain of 0.400 needs about {found['units_needed']:,} segments" in sentence
 
 
 @pytest.mark.parametrize("by_max_t", [True, False])
@@ -214,7 +214,7 @@ def test_where_no_gain_gets_a_verdict_the_units_needed_for_one_are_told(reason, 
     assert found["reason"].count("verdict") == 1
     assert found["units_needed"] == needed  # 4 is eight standard errors: by these alone six units or seven would do
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("No gain could have been shown: "))
-    assert f"a true gain of 4.000 needs about {needed:,} items for 80 % power" in sentence
+    assert f"a true gain of 4.000 needs about {needed:,} segments for 80 % power" in sentence
 
 
 def test_a_gain_that_is_decided_needs_as_many_units_as_a_verdict_does() -> None:
@@ -227,7 +227,7 @@ def test_of_several_pairs_without_a_verdict_all_are_told_why() -> None:
     one = undecided(cube([50.4, 50.2, 50.0], sizes={"full": 12}, se=0.1, discordant=12), "few-units")
     sentences = built(one)["verdict"][0]["sentences"]
     (sentence,) = (s for s in sentences if s.startswith("None of these pairs could have shown a gain: graded scores get no"))
-    assert "If true, their gains need about 32 items for 80 % power (median of 20 to 32)" in sentence
+    assert "If true, their gains need about 32 segments for 80 % power (median of 20 to 32)" in sentence
     assert not any("minimum detectable" in s for s in sentences)
 
 

@@ -207,7 +207,7 @@ def test_pages_name_the_procedure_of_every_figure_and_describe_both():
 def test_the_bootstrap_alone_is_told_as_before():
     report = make_report({"news": four()})
     text = render_report(report, read_report(build_document(report)))["report.md"].decode()
-    assert "by the paired bootstrap over items" in text
+    assert "by the paired bootstrap over segments" in text
     assert "randomization" not in text
     assert "Confidence against gain on news, BLEU. Each" in text
 
