@@ -5,13 +5,14 @@ from support.advice_of_compares import COMPARES
 from support.advice_of_files import FILES
 from support.advice_of_formats import FORMATS
 from support.advice_of_items import ITEMS
+from support.advice_of_odd_files import ODD_FILES
 from support.advice_of_studies import STUDIES
 from support.advice_of_tool_files import TOOL_FILES
 from support.advice_of_trainings import TRAININGS
 
 __all__ = ["OF_STUDIES", "TABLES"]
 
-OF_STUDIES = (FILES, FORMATS, ITEMS, STUDIES, TOOL_FILES, TRAININGS)
+OF_STUDIES = (FILES, FORMATS, ITEMS, ODD_FILES, STUDIES, TOOL_FILES, TRAININGS)
 """Cases of studies, by the module whose help they follow."""
 
 TABLES = (COMMANDS, COMPARES, *OF_STUDIES)

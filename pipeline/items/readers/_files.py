@@ -191,7 +191,9 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
         line = first_line + data.count(b"\n", 0, start)
         column = start - (data.rfind(b"\n", 0, start) + 1) + 1
         wide = offset == 0 and data.startswith(_WIDE_BOMS)
-        convert = "the file looks like UTF-16: " * wide + f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
+        convert = f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
+        if wide:
+            convert = f"the file looks like UTF-16: {convert}"
         raise DataError.of(
             "P204",
             f"line {line} is not UTF-8: byte 0x{data[start]:02x} at byte {column} of the line, offset {offset + start} of the text",

@@ -1,0 +1,175 @@
+"""What is advised about files that are odd: cut, doubled, of another kind, or short of something."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+from support.advice_of_items import GROUPED, documents
+from support.advice_of_tool_files import log, stat
+from support.advice_of_trainings import CONSTANT, DATA, FILES, GOOD, LEARN, SEEDS, learnt, models, training
+from support.following_advice import Case
+
+
+def zipped(**members: str) -> bytes:
+    """Return a zip file."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.json", content)
+    return written.getvalue()
+
+
+def logged(**scores: str) -> bytes:
+    """Return a log of Inspect as it writes them by default."""
+    whole = json.loads(log(**scores))
+    samples = whole.pop("samples")
+    return zipped(header=json.dumps(whole), summaries=json.dumps(samples))
+
+
+EVAL = "{format: inspect, outputs: '{system}.eval'}"
+LOGS = {"a.eval": logged(match="C"), "b.eval": logged(match="I")}
+LONG = "item,llm,score\n1,a,3\n1,b,4\n2,a,3\n2,b,5\n"
+WORD = {"gold.txt": "a/D b/N\nc/V\n", "a.out": "a/D b/V\nc/V\n", "b.out": "a/D b/N\nc/V\n"}
+NAMED = "id,label\nx,n\ny,v\nz,n\n"
+
+ODD_FILES = {
+    "items/readers/_inspect": [
+        Case(
+            "name the format that it has, or another file", EVAL, {**LOGS, "a.eval": zipped(words="[]")}, {"a.eval": LOGS["a.eval"]}
+        ),
+    ],
+    "items/readers/_zip": [
+        Case(
+            "copy or make the file again",
+            EVAL,
+            {**LOGS, "a.eval": LOGS["a.eval"].replace(b"success", b"succexx", 1)},
+            {"a.eval": LOGS["a.eval"]},
+        ),
+        Case(
+            "{}; one that is cut off has lost the list of its members, which stands at its end",
+            EVAL,
+            {**LOGS, "a.eval": LOGS["a.eval"][:-30]},
+            {"a.eval": LOGS["a.eval"]},
+        ),
+    ],
+    "items/readers/_layouts": [
+        Case(
+            "leave one row for each item; or, where there is a row for each item and system, name the column: "
+            "`columns: {system: …}`",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": LONG},
+            {"test_set": "{format: scores, outputs: x.csv, <0>}"},
+            fill={"…": "llm"},
+        ),
+    ],
+    "items/readers/_records": [
+        Case(
+            "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number",
+            "{format: helm, outputs: '{system}/per_instance_stats.json'}",
+            {"a/per_instance_stats.json": stat().replace("1.0", "NaN", 1), "b/per_instance_stats.json": stat()},
+            {"a/per_instance_stats.json": stat()},
+        ),
+    ],
+    "items/readers/_scored": [
+        Case(
+            "ask for another score, or name the group otherwise in `columns:`",
+            "{format: inspect, outputs: '{system}.json', columns: {match: input}}",
+            {"a.json": log(match="C"), "b.json": log(match="I")},
+            {"test_set": "{format: inspect, outputs: '{system}.json', columns: {asked: input}}"},
+        ),
+        Case(
+            "write the file again in UTF-8",
+            "{format: inspect, outputs: '{system}.json'}",
+            {"a.json": log(match="C").replace("match", "m\\ud800"), "b.json": log(match="I")},
+            {"a.json": log(match="C")},
+        ),
+        Case(
+            "check that the file is what its format says",
+            "{format: inspect, outputs: '{system}.json'}",
+            {"a.json": log(match="C").replace('"target": "x"', '"target": ' + "[" * 900 + "]" * 900, 1), "b.json": log(match="I")},
+            {"a.json": log(match="C")},
+        ),
+    ],
+    "items/choices": [
+        Case(
+            "see `items:` of the test set",
+            "{format: scores, outputs: x.csv, items: {include: {kind: other}}}",
+            GROUPED,
+            {"test_set": "{format: scores, outputs: x.csv, items: {include: {kind: l}}}"},
+        ),
+    ],
+    "items/compare": [
+        Case(
+            "the test set has {} items: choose some of them",
+            "{format: scores, outputs: x.csv, items: {include: {kind: l}, exclude: {kind: l}}}",
+            GROUPED,
+            {"test_set": "{format: scores, outputs: x.csv, items: {include: {kind: l}}}"},
+        ),
+        Case(
+            "give it an item column",
+            "{format: labels, gold: gold.csv, outputs: '{system}.lab', missing: drop}",
+            {"gold.csv": NAMED, "a.lab": "n\nv\n", "b.lab": NAMED},
+            {"a.lab": "id,label\nx,n\ny,v\n"},
+            metric="accuracy",
+        ),
+    ],
+    "items/item_table": [
+        documents(
+            "correct `columns: {document: …}` of the test set",
+            "line\tdocid\n1\tx\n2\tx\n3\ty\n",
+            {"test_set": "{format: text, references: [ref.txt], outputs: 'out/{system}.txt', documents: docs.tsv, <0>}"},
+            own=", columns: {document: paper}",
+            fill={"…": "docid"},
+        ),
+    ],
+    "items/recognise": [
+        learnt("name the format", GOOD, GOOD, "{format: auto, gold: test.csv}")._replace(mend={"test_set": LEARN}),
+    ],
+    "survey/training": [
+        learnt(
+            "count something that is there",
+            training(DATA.replace("train.csv", "zero.csv"), "resamples: [{method: quota, replicas: 1, instances: size}]", CONSTANT),
+            training(
+                DATA.replace("train.csv", "zero.csv"), "resamples: [{method: quota, replicas: 1, instances: items}]", CONSTANT
+            ),
+        )._replace(files={**FILES, "zero.csv": "id,label,text,size,who\n1,a,x,0,p\n2,b,y,0,p\n"}),
+    ],
+    "metrics/_columns": [
+        Case(
+            "outputs have the tokens of the gold, in its order: only what is predicted differs",
+            "{format: tagged, gold: gold.txt, outputs: '{system}.out'}",
+            {**WORD, "a.out": WORD["a.out"].replace("b/V", "x/V")},
+            {"a.out": WORD["a.out"]},
+            metric="tag-accuracy",
+            counts=True,
+        ),
+    ],
+    "trainers/python": [
+        learnt(
+            "see `options:` of the model",
+            training(DATA, SEEDS, models("{trainer: python, object: 'own_trainers:Picky', path: ., options: {size: -1}}")),
+            training(DATA, SEEDS, models("{trainer: python, object: 'own_trainers:Picky', path: ., options: {size: 1}}")),
+        )._replace(
+            files={
+                **FILES,
+                "own_trainers.py": FILES["own_trainers.py"]
+                + "class Picky(Constant):\n    def __init__(self, size):\n"
+                + "        if size < 0:\n            raise ValueError('negative')\n",
+            }
+        ),
+    ],
+    "own_code": [
+        learnt(
+            "give it one: its code is part of what is computed",
+            training(DATA, SEEDS, models("{trainer: python, object: 'sys:exit'}")),
+            GOOD,
+        ),
+        learnt(
+            "another module has this name: rename one of them",
+            training(DATA, SEEDS, models("{trainer: python, object: 'json:JSONDecoder', path: code}")),
+            training(DATA, SEEDS, models("{trainer: python, object: 'own_trainers:Constant', path: code}")),
+        )._replace(files={**FILES, "code/json.py": FILES["own_trainers.py"], "code/own_trainers.py": FILES["own_trainers.py"]}),
+    ],
+}

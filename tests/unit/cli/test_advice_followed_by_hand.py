@@ -1,0 +1,249 @@
+"""What messages advise beside the words of a study or a command: followed here to the letter, one by one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from support.following_advice import template
+from support.studies import write_scores, write_study
+
+import pipeline
+from pipeline.errors import PipelineError
+from pipeline.store.runs import Store
+from pipeline.study.load import load_study
+from pipeline.survey.survey import survey_loaded
+
+Call = Callable[..., tuple[int, str]]
+ARRAYS = "give each system one array with a score for each item, in the same order of items: {'ours': scores, 'base': others}"
+SCORES = [1.0, 2.0, 4.0, 3.0, 5.0, 2.5]
+OTHERS = [1.5, 2.0, 3.0, 3.5, 4.0, 2.0]
+
+
+def help_of(act: Callable[[], Any], says: str) -> str:
+    """Do what is wrong, and return the help that is given."""
+    with pytest.raises(PipelineError) as caught:
+        act()
+    said = [problem.help for problem in caught.value.problems if problem.help and template(says).fullmatch(problem.help)]
+    assert said, caught.value.problems
+    return said[0]
+
+
+def compare(outputs: Any, **options: Any) -> None:
+    pipeline.compare(outputs, replicates=100, **options)
+
+
+def test_names_of_several_levels_are_joined() -> None:
+    frame = pandas.DataFrame({("x", "ours"): SCORES, ("x", "base"): OTHERS})
+    said = help_of(lambda: compare(frame), "join them: frame.columns = ['-'.join(map(str, names)) for names in frame.columns]")
+    exec(said.partition(": ")[2], {"frame": frame})
+    compare(frame)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "says"),
+    [
+        ({"ours": SCORES, "base": OTHERS[:3]}, ARRAYS),
+        ([SCORES, OTHERS], "name files or a folder, or {}"),
+    ],
+)
+def test_arrays_are_given_by_name_and_alike(outputs: Any, says: str) -> None:
+    said = help_of(lambda: compare(outputs), says)
+    compare(eval(said[said.index("{") :], {"scores": SCORES, "others": OTHERS}))
+
+
+def test_all_are_given_as_arrays(tmp_path: Path) -> None:
+    (tmp_path / "base.csv").write_text("item,score\n1,2\n")
+    help_of(lambda: compare({"ours": SCORES, "base": str(tmp_path / "base.csv")}), "give all as arrays or all as paths")
+    compare({"ours": SCORES, "base": OTHERS})
+
+
+def test_each_has_a_name_of_its_own() -> None:
+    help_of(lambda: compare({1: SCORES, "1": OTHERS}), "give each a name of its own")
+    compare({1: SCORES, "2": OTHERS})
+
+
+def test_series_are_paired_by_label_or_by_place() -> None:
+    outputs = {"ours": pandas.Series(SCORES), "base": pandas.Series(OTHERS, index=[1, 2, 3, 4, 5, 6])}
+    says = "pandas.DataFrame(outputs).dropna() pairs items by label; .to_numpy() of each pairs them by place"
+    said = help_of(lambda: compare(outputs), says)
+    compare(eval(said.split(" ")[0], {"pandas": pandas, "outputs": outputs}))
+    compare({name: eval(f"one{re.findall(r'[.]to_numpy..', said)[0]}", {"one": one}) for name, one in outputs.items()})
+
+
+def test_a_table_in_memory_is_written_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame = pandas.DataFrame({"ours": SCORES, "base": OTHERS})
+    said = help_of(lambda: compare(frame, runs="runs"), "write it to a file, such as scores.csv, and compare that")
+    name = said.split(" ")[7].rstrip(",")
+    frame.to_csv(name, index_label="item")
+    compare(name, runs="runs")
+    assert list(Path("runs").glob("*/report/report.json"))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    write_scores(tmp_path / "scores.csv", ["a", "b"], items=12)
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv"}}
+    return write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets)
+
+
+def look(study: Path) -> Any:
+    return survey_loaded(load_study(study))
+
+
+def test_a_limit_is_raised_as_is_said(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIPELINE_MAX_INPUT", "1500")
+    says = "check that it is what it should be; if it is right and memory is there, set {}, for example to {}"
+    said = help_of(lambda: look(study), says)
+    name, size = re.findall(r"set (\w+), for example to (\S+)", said)[0]
+    monkeypatch.setenv(name, size)
+    look(study)
+    monkeypatch.setenv(name, "much")
+    said = help_of(lambda: look(study), "write 8GiB, or 500 MB")
+    for size in said.removeprefix("write ").split(", or "):
+        monkeypatch.setenv(name, size)
+        look(study)
+
+
+def test_a_form_of_products_that_is_not_there_is_unset(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", "none")
+    says = "unset {}: the best form that there is is then taken, and results do not depend on it"
+    said = help_of(lambda: look(study), says)
+    monkeypatch.delenv(re.findall(r"unset (\w+)", said)[0])
+    look(study)
+
+
+def test_what_is_not_utf_8_is_converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {name: f"{name} b\nc d\n" for name in ("a.txt", "b.txt", "ref.txt")}
+    for name, content in texts.items():
+        Path(name).write_text(content)
+    test_sets = {"set": {"format": "text", "references": ["ref.txt"], "outputs": {"a": "a.txt", "b": "b.txt"}}}
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets)
+    found = (("utf-16", "the file looks like UTF-16: {}"), ("latin-1", "convert it: iconv -f {} -t UTF-8"))
+    for encoding, says in found:
+        Path("a.txt").write_bytes("ä b\nc d\n".encode(encoding))
+        said = help_of(lambda: look(study), says)
+        Path("a.txt").write_bytes(Path("a.txt").read_bytes().decode(re.findall(r"-f (\S+)", said)[0]).encode("utf-8"))
+        look(study)
+    content = study.read_text()
+    study.write_bytes(content.replace("small", "smäll").encode("latin-1"))
+    help_of(lambda: look(study), "save it as UTF-8")
+    study.write_text(content.replace("small", "smäll"), encoding="utf-8")
+    look(study)
+    study.write_text(content.replace("schema: 1\n", ""))
+    said = help_of(lambda: look(study), "begin the file with `schema: 1`")
+    study.write_text(f"{said.split('`')[1]}\n{study.read_text()}")
+    look(study)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study and its run."""
+    folder = tmp_path_factory.mktemp("done")
+    write_scores(folder / "scores.csv", ["a", "b"], items=12)
+    few = {"replicates": 300, "keep_replicates": 200, "test_sizes": ["full"], "intervals": ["percentile"]}
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv"}}
+    write_study(folder / "study.yaml", metrics=["mean"], test_sets=test_sets, resampling=few, analyses=["thresholds"])
+    pipeline.run(folder / "study.yaml", runs=folder / "runs", serial=True)
+    return folder
+
+
+def said_of(call: Call, typed: str, says: str) -> str:
+    """Call what is wrong, and return the help that is given."""
+    code, printed = call(*shlex.split(typed))
+    assert code != 0, printed
+    said = [one for one in re.findall(r"= help: (.*)", printed) if template(says).fullmatch(one)]
+    assert said, printed
+    return said[0]
+
+
+def typed_well(call: Call, typed: str) -> None:
+    code, printed = call(*shlex.split(typed))
+    assert code == 0, printed
+
+
+def test_a_report_is_asked_for_what_it_may_be_asked_for(done: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(done)
+    says = (
+        "a report can be asked for another resampling.alpha, .family, .baseline, .across_families or .intervals (of those "
+        "computed), analyses, systems.relation, report and expect"
+    )
+    said = said_of(call, "report --set resampling.replicates=400", says)
+    names = [f"resampling{name}" if name.startswith(".") else name for name in re.findall(r"\.?\w+(?:\.\w+)?", said[33:])]
+    assert names[:2] == ["resampling.alpha", "resampling.family"]
+    typed_well(call, f"report --set {names[0]}=0.1")
+    said = said_of(call, "report --set resampling.intervals=[bca]", "it has: {}")
+    typed_well(call, f"report --set resampling.intervals=[{said.removeprefix('it has: ')}]")
+
+
+def test_a_run_is_named_by_more_of_its_id(done: Path, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (run,) = (path for path in (done / "runs").iterdir() if path.name != ".store" and path.is_dir())
+    for number in "12":
+        shutil.copytree(run, tmp_path / "runs" / f"small-{number}{run.name[7:]}")
+    said_of(call, "status small", "give more of the id")
+    typed_well(call, "status small-1")
+
+
+def test_an_archive_goes_where_it_may(done: Path, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    typed_well(call, f"export small sent.zip --runs '{done / 'runs'}'")
+    said = said_of(
+        call,
+        "import sent.zip --max-size 10kB",
+        "check where it comes from; --max-size says how large a run may be, and no run is packed more than {} times",
+    )
+    typed_well(call, f"import sent.zip {re.findall(r'--[a-z-]+', said)[0]} 10MB")
+    said = said_of(call, "import sent.zip", "name another folder with --output")
+    typed_well(call, f"import sent.zip {said.split(' ')[-1]} elsewhere")
+    said_of(call, "import snet.zip", "check the path")
+
+
+def test_a_store_that_others_may_use_is_cleared_as_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    old = Store(tmp_path / "owner" / ".store").path("cells", "a" * 32, ".arrays")
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"old")
+    os.utime(old, (time.time() - 9999,) * 2)
+    (tmp_path / "user").mkdir()
+    (tmp_path / "user" / ".store").symlink_to(tmp_path / "owner" / ".store")
+    said = said_of(call, "gc --runs user", "if no other folder of runs has a link to it, say so with --linked-store")
+    typed_well(call, f"gc --runs user --dry-run {said.split(' ')[-1]}")
+    notes = tmp_path / "owner" / ".store" / "linked-from"
+    notes.mkdir()
+    (notes / "note").write_text(str(tmp_path / "gone"))
+    says = "bring it back, or remove this note if it is gone for good"
+    said_of(call, "gc --runs owner --dry-run", says)
+    (tmp_path / "gone").mkdir()
+    typed_well(call, "gc --runs owner --dry-run")
+    (tmp_path / "gone").rmdir()
+    said_of(call, "gc --runs owner --dry-run", says)
+    (notes / "note").unlink()
+    (tmp_path / "owner" / "theirs" / "ledger.jsonl").mkdir(parents=True)
+    says = "run this as a user who may read all runs of the folder, or move this one out of it"
+    said_of(call, "gc --runs owner", says)
+    (tmp_path / "owner" / "theirs").rename(tmp_path / "theirs")
+    typed_well(call, "gc --runs owner")
+    assert not old.exists()
+
+
+def test_numbers_that_cannot_be_added_exactly_are_given_with_fewer_decimals(tmp_path: Path) -> None:
+    for name, scores in {"a": ["0.123456789", "0.2", "0.3"], "b": ["9e12", "8e12", "1"]}.items():
+        (tmp_path / f"{name}.csv").write_text("item,score\n" + "".join(f"{k},{score}\n" for k, score in enumerate(scores)))
+    value = {"metrics": ["mean"], "test_sets": {"set": {"format": "scores", "outputs": {"a": "a.csv", "b": "b.csv"}}}}
+    few = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
+    study = write_study(tmp_path / "study.yaml", **value, resampling=few, analyses=["thresholds"])
+    says = "give the scores with fewer decimals, or compare these systems in studies of their own"
+    help_of(lambda: pipeline.run(study, runs=tmp_path / "runs", serial=True), says)
+    (tmp_path / "a.csv").write_text("item,score\n0,0.1\n1,0.2\n2,0.3\n")
+    pipeline.run(study, runs=tmp_path / "runs", serial=True)
