@@ -121,13 +121,14 @@ def _draw_scatter(
     right = _right_end(table)
     alt = " ".join([_describe_points(table, digits), *(mark.alt for mark in marks if mark.alt)])
     caption = " ".join([f"Each point is a {pair}.", *dict.fromkeys(mark.caption for mark in marks if mark.caption)])
-    chart = Chart(legend="bottom right")
+    chart = Chart()
     for mark in marks:
         if isinstance(mark.at, tuple):
             chart.span(1 - mark.at[1], 1 - mark.at[0], colour=GRID, opacity=0.28)
     _draw_points(chart, table, classes, relation, styles)
     lines = [mark for mark in marks if mark.pairs in classes or (mark.pairs == "all" and len(classes) == 1)]
     at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
+    chart.legend = "above" if at else "bottom right"  # there the numbers of the lines stand
     for height, (gain, label, colour) in enumerate(at):
         _draw_line(chart, gain, label, colour, left=gain > 0.7 * right, height=height)
     chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, right

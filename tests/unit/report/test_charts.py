@@ -169,6 +169,16 @@ def test_the_scatter_of_a_report_has_every_pair_at_its_gain_and_confidence() -> 
         assert np.sort(found[:, along] * (1, -1)[along]) == pytest.approx(start + slope * np.sort(expected[:, along]), abs=0.11)
 
 
+def test_the_legend_of_the_scatter_stands_above_where_a_number_stands_at_a_line() -> None:
+    given = make_report({"news": build_cube(np.linspace(49, 51, 8), [f"s{k}" for k in range(8)], se=0.5)}, analyses=("thresholds",))
+    (scatter,) = [drawing for drawing in draw_all(given, build_report(given)) if drawing.file.startswith("confidence")]
+    for picture in (scatter.svg, scatter.narrow):
+        texts = {"".join(text.itertext()): float(text.get("y", 0)) for text in ElementTree.fromstring(picture).iter(f"{SVG}text")}
+        (legend,) = (y for text, y in texts.items() if text.startswith("all pairs"))
+        number = max(y for text, y in texts.items() if "by se" in text or text.replace(".", "").isdigit())
+        assert legend < 20 < number
+
+
 def test_the_figures_of_the_usual_analyses_need_no_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pipeline.report.drawing.matplotlib_figures", None)  # importing it would fail
     given = make_report(
