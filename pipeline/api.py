@@ -208,6 +208,7 @@ def compare(
     runs: str | Path | None = None,
     page: str | Path | None = None,
     save_study: str | Path | None = None,
+    command: str = "",
     progress: Progress | None = None,
 ) -> Results:
     """Compare outputs without a study file and give what was found: it shows itself, and is the document of ``report.json``.
@@ -228,10 +229,9 @@ def compare(
         A reader as a study names it, or ``auto``: the format that the first output is recognised as.
     missing : {"error", "drop", "zero"}
         What becomes of items that a system lacks.
-    documents : str or Path, optional
-        A file with the document of each item.
-    unit : str, optional
-        What is drawn: ``item``, ``document``, or a column. By default documents where they are given or marked in the files.
+    documents, unit : str or Path, optional
+        A file with the document of each item; what is drawn: ``item``, ``document``, or a column, by default documents where they
+        are given or marked in the files.
     columns : mapping of str to str, optional
         Which columns of tables hold what: ``{"system": "llm", "item": "question"}``.
     filter : mapping of str to str, or to sequence of them, optional
@@ -248,9 +248,9 @@ def compare(
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     baseline : str, optional
         The system that all others are compared with, in place of all pairs.
-    runs, page, save_study : str or Path, optional
+    runs, page, save_study, command : str or Path, optional
         Keep the run in that folder (by default nothing is kept), write the report there as one HTML file with its figures, write
-        the study that was run there, to be changed and run again.
+        the study that was run there, to be changed and run again; what pages say to type for the same comparison.
     progress : callable, optional
         Called with the state of the run as it goes on.
 
@@ -301,7 +301,7 @@ def compare(
             formats = "[json]" if page is None else "[json, html]"
             loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
         launch = Launch("serial")
-        directory = prepare(loaded, Path(runs) if runs else scratch, launch)
+        directory = prepare(replace(loaded, command=command), Path(runs) if runs else scratch, launch)
         if not is_complete(directory):
             # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
             held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)

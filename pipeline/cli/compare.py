@@ -8,7 +8,6 @@ import shlex
 import sys
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -20,7 +19,7 @@ from pipeline.cli.terminal import screen_of, tell
 __all__: list[str] = []
 
 _TYPED = "pipeline.compare.typed"
-"""Where click keeps the command as it was given, for the page."""
+"""Where click keeps the command as it was given, for pages."""
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -186,7 +185,7 @@ def compare(
     for line in filter(None, told):
         if not quiet:
             tell(line)
-    with TemporaryDirectory(prefix="pipeline-page-") as folder, show_progress(quiet=quiet, patience=5.0) as progress:
+    with show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             systems,
             files.references,
@@ -206,16 +205,11 @@ def compare(
             alpha=alpha,
             baseline=baseline,
             runs=runs,
-            page=Path(folder, "page.html") if page else None,
+            page=page,
             save_study=save_study,
+            command=click.get_current_context().meta[_TYPED],
             progress=progress,
         )
-        if page is not None:  # `page` may be a pipe, which nobody could read again
-            from pipeline.report.layout.pages import with_command
-            from pipeline.store.files import write_output
-
-            drawn = Path(folder, "page.html").read_text("utf-8")
-            write_output(page, with_command(drawn, click.get_current_context().meta[_TYPED]).encode())
     from pipeline.report.layout.summary import summarise  # only now: a refusal should not wait for what draws results
     from pipeline.store.files import write_output
     from pipeline.store.runs import RunDirectory

@@ -17,8 +17,9 @@ __all__ = ["restore_frames", "restore_plan", "write_origin"]
 
 
 def write_origin(run: RunDirectory, loaded: LoadedStudy) -> None:
-    """Keep beside `study.yaml` what it does not say: the folder where its paths start, and what the command line changed."""
-    write_sealed(run.origin, {"schema_version": 1, "base": str(loaded.base), "overrides": list(loaded.overrides)})
+    """Keep beside `study.yaml` what it does not say: the folder where its paths start, and what the command line was."""
+    origin = {"base": str(loaded.base), "overrides": list(loaded.overrides), "command": loaded.command}
+    write_sealed(run.origin, {"schema_version": 1, **origin})
 
 
 def restore_plan(run: RunDirectory) -> bool:

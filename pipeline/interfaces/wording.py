@@ -18,6 +18,7 @@ METRICS: Mapping[str, str] = {
     "bracket-recall": "bracket recall",
     "cer": "CER",
     "chrf": "chrF",
+    "chrf+": "chrF+",
     "chrf++": "chrF++",
     "chunk-f1": "chunk F1",
     "chunk-precision": "chunk precision",

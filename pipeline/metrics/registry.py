@@ -15,12 +15,40 @@ from pipeline.options import check_options
 from pipeline.own_code import import_object, packaged_files
 from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins, refuse_unknown
 
-__all__ = ["PLACES", "is_metric", "is_own", "load_metric", "pin_options", "refuse_unknown_metric"]
+__all__ = ["PLACES", "call_by_options", "is_metric", "is_own", "load_metric", "pin_options", "refuse_unknown_metric"]
 
 _KIND, _PATH, _CODE = "metric", "path", "code digest"
 
 PLACES = (_PATH, _CODE)
 """Options of a metric of one's own that are none of its class: its folder, and what its code was when the study was planned."""
+
+
+_VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "chrf+": ("chrf", {"word_order": 1}),
+    "chrf++": ("chrf", {"word_order": 2}),
+}
+"""Names that the field has for a metric with certain options."""
+
+
+def call_by_options(metric: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+    """Return a metric as a study names it, under the name that the field has for it with these options.
+
+    Examples
+    --------
+    >>> call_by_options("chrf++")
+    {'name': 'chrf++', 'metric': 'chrf', 'word_order': 2}
+    >>> call_by_options({"name": "chrf", "word_order": 2, "beta": 3})
+    {'name': 'chrf++', 'word_order': 2, 'beta': 3, 'metric': 'chrf'}
+    >>> call_by_options("chrf"), call_by_options({"name": "mine", "metric": "chrf", "word_order": 2})
+    ('chrf', {'name': 'mine', 'metric': 'chrf', 'word_order': 2})
+    """
+    if isinstance(metric, str):
+        kind, options = _VARIANTS.get(metric, (None, {}))
+        return metric if kind is None else {"name": metric, _KIND: kind, **options}
+    for name, (kind, options) in _VARIANTS.items():
+        if metric.get("name") == kind and _KIND not in metric and options.items() <= metric.items():
+            return {**metric, "name": name, _KIND: kind}
+    return metric
 
 
 def is_metric(name: str) -> bool:
@@ -74,6 +102,10 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
             f"metric '{name}': option 'metric' is the name of an installed metric, not {kind!r}",
             help="see `pipeline metrics`",
         )
+    if kind in _VARIANTS:
+        of, needed = _VARIANTS[kind]
+        asked = ", ".join(f"{key}: {value}" for key, value in needed.items())
+        raise PluginError.of("P301", f"there is no metric '{kind}'", help=f"write `{{name: {name}, metric: {of}, {asked}}}`")
     metric = _make(name, complete_class(import_plugin("metrics", kind), Metric), given)
     check_members("metric", kind, metric, Metric)
     return metric

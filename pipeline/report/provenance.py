@@ -34,7 +34,7 @@ class Provenance:
     started : str
         The time of the first attempt, as ISO 8601 in UTC; empty where it is not known.
     command : str
-        What runs the study again, from the directory of the run.
+        What asks the same again, from the folder where the paths of the study start; empty where that is not known.
     inputs : sequence of InputDigest
     """
 

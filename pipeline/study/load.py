@@ -124,6 +124,8 @@ class LoadedStudy:
         The values as they were written, with their places.
     variables : tuple of str
         The environment variables that its paths name.
+    command : str
+        What asks it again, from the folder where its paths start; empty where no command does.
     """
 
     study: Study
@@ -133,6 +135,7 @@ class LoadedStudy:
     overrides: tuple[str, ...] = ()
     document: Document = field(default_factory=Document, repr=False, compare=False)
     variables: tuple[str, ...] = ()
+    command: str = ""
 
 
 def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
@@ -165,7 +168,8 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
     set_preset(document)
     variables, unset = _expand_paths(document)
     study = _validate(Study, document, problems + unset)
-    return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document, variables)
+    asked = shlex.join(["pipeline", "run", Path(path).name, *(word for override in overrides for word in ("--set", override))])
+    return LoadedStudy(study, Path(path), Path(path).absolute().parent, text, tuple(overrides), document, variables, asked)
 
 
 def _has_ending(path: Path | str) -> bool:

@@ -13,7 +13,7 @@ from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json
 from pipeline.metrics._columns import OF_NUMBERS, output_column
-from pipeline.metrics.registry import is_metric, refuse_unknown_metric
+from pipeline.metrics.registry import call_by_options, is_metric, refuse_unknown_metric
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
 
@@ -181,10 +181,11 @@ def place_metrics(
             _refuse_unknown_score(name, found, outputs, base)
     placed: list[str | Mapping[str, Any]] = []
     for metric in given:
-        if not isinstance(metric, str):
-            placed.append(metric)
+        if isinstance(metric, str) and metric in are_scores:
+            placed.append(_place_score(metric, found, columns))
         else:
-            placed.append(_place_score(metric, found, columns) if metric in are_scores else _place(metric, base))
+            called = call_by_options(metric)
+            placed.append(_place(called, base) if isinstance(called, str) else called)
     return placed
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 
+from pipeline.errors import StoreError
 from pipeline.record.manifest import Manifest
 from pipeline.report.provenance import InputDigest, Provenance
 from pipeline.store.runs import RunDirectory
+from pipeline.store.seals import read_sealed
 
 __all__ = ["read_provenance"]
 
@@ -18,12 +19,16 @@ _SHOWN = 16
 
 def read_provenance(run: RunDirectory, manifest: Manifest) -> Provenance:
     """Return when a run began, how to run its study again, and the digests of its inputs."""
-    asked = [word for override in manifest.overrides for word in ("--set", override)]
-    return Provenance(
-        started=_first_event(run),
-        command=shlex.join(["pipeline", "run", run.study.name, *asked]),
-        inputs=tuple(_list_inputs(manifest)),
-    )
+    return Provenance(started=_first_event(run), command=_asked_by(run), inputs=tuple(_list_inputs(manifest)))
+
+
+def _asked_by(run: RunDirectory) -> str:
+    """Return the command that asked the run; nothing where it cannot be read, and for runs of versions that did not keep it."""
+    try:
+        command = read_sealed(run.origin).get("command", "")
+    except (StoreError, AttributeError):
+        return ""
+    return command if isinstance(command, str) else ""
 
 
 def _first_event(run: RunDirectory) -> str:

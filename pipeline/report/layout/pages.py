@@ -27,14 +27,12 @@ from pipeline.report.provenance import Provenance
 from pipeline.report.trainings import tell_failures
 from pipeline.study.writing import COMPARISON
 
-__all__ = ["render_html", "render_markdown", "title_of", "with_command", "without_files"]
+__all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 
 LONG = 25
 LONG_CAPTION = 420
 """Characters of a caption that is folded: who knows the table need not scroll past it."""
 MOST_FIGURES = 10
-_MADE = '<dl class="made">'
-"""Where the page begins to say how it was made."""
 _TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
 """How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
 
@@ -111,17 +109,10 @@ def title_of(report: Report) -> str:
 
 
 def without_files(page: str) -> str:
-    """Return a page that will lie by itself: nothing links to files beside it, and there is no study to run again."""
-    page = re.sub(r"<div><dt>Command</dt>.*?</div>", "", page)
+    """Return a page that will lie by itself: nothing links to files beside it."""
     page = re.sub(r"<!-- files -->.*?<!-- end of files -->\s*", "", page, flags=re.DOTALL)
     page = re.sub(r' <span class="quiet">Numbers: <a class="file"[^>]*>[^<]*</a>\.</span>', "", page)
     return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)
-
-
-def with_command(page: str, command: str) -> str:
-    """Return a page that lies by itself with the command that made it, to be copied by whoever wants to repeat it."""
-    row = Markup('<div><dt>Command</dt><dd data-copy="the command"><p><code>{}</code></p></dd></div>').format(command)
-    return page.replace(_MADE, f"{_MADE}\n    {row}", 1)
 
 
 def render_markdown(

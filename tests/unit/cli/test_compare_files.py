@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,16 @@ def test_the_page_has_its_figures_and_needs_no_other_file(written: tuple[Path, A
     assert page.count(f'<dd data-copy="the command"><p><code>{typed}</code></p></dd>') == 1
     assert page.count("<svg") >= 1
     assert not re.search(r'(src|href)="(?!#|https://doi)[^"]*"', page)
+
+
+def test_a_comparison_that_is_kept_says_what_was_typed(folder: Path, tmp_path: Path) -> None:
+    done = run_cli("compare", "scores.csv", "-b", 1000, "--runs", tmp_path / "my  runs", "-q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (report,) = tmp_path.glob("my  runs/*/report")
+    typed = f"pipeline compare scores.csv -b 1000 --runs '{tmp_path}/my  runs' -q"
+    page = unescape((report / "index.html").read_text("utf-8"))
+    assert page.count(f'<dd data-copy="the command"><p><code>{typed}</code></p></dd>') == 1
+    assert f"Made by `{typed}`." in (report / "report.md").read_text("utf-8")
 
 
 def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pipeline
 from pipeline.api import compare
 from pipeline.cli import cli
 from pipeline.errors import DataError, PipelineError
+from pipeline.metrics.registry import load_metric
 from pipeline.survey.compare_arguments import in_words_of_compare
 
 PACKAGE = Path(pipeline.__file__).parent
@@ -128,6 +129,23 @@ def test_mistakes_are_told_in_the_words_of_compare(folder: Path, arguments: tupl
     told = "\n".join(str(part) for problem in done.exception.problems for part in (problem.message, problem.help, problem.note))
     assert words in told
     assert not OF_STUDIES.search(told)
+
+
+@pytest.mark.parametrize("asked", ["chrf++", {"name": "chrf", "word_order": 2}])
+def test_chrf_with_words_is_called_as_the_field_calls_it(folder: Path, asked: object) -> None:
+    mine = {"name": "mine", "metric": "chrf", "word_order": 2}
+    document = compare(["a.txt", "b.txt"], "ref.txt", metrics=["chrf", asked, mine], replicates=100)
+    plain, words, named = document["pairs"]
+    assert [row["metric"] for row in (plain, words, named)] == ["chrf", "chrf++", "mine"]
+    assert words["score_a"] == named["score_a"] != plain["score_a"]
+    assert "test set · chrF++ · " in str(document)
+
+
+def test_a_study_is_told_how_to_write_it() -> None:
+    with pytest.raises(PipelineError, match="P301") as caught:
+        load_metric("chrf++")
+    assert caught.value.problems[0].help == "write `{name: chrf++, metric: chrf, word_order: 2}`"
+    assert load_metric("chrf++", {"metric": "chrf", "word_order": 2}).signature.startswith("chrF2++|")
 
 
 def test_a_long_table_of_any_header_is_compared_with_its_columns_named(folder: Path) -> None:

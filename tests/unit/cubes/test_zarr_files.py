@@ -27,7 +27,7 @@ def by_zarr(group: zarr.Group, variable: Variable, shape: tuple[int, ...], chunk
         dtype=str if variable.dtype == "str" else np.dtype(variable.dtype).newbyteorder("<"),
         chunks=chunks,
         fill_value=variable.fill,
-        compressors=ZstdCodec(level=3, checksum=True),
+        compressors=ZstdCodec(level=2, checksum=True),
         dimension_names=variable.dims,
         attributes=variable.attributes,
     )

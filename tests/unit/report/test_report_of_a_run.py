@@ -1,7 +1,6 @@
 """A real run with systems that are identical, tied, and different: the cube and its report say the same of each pair."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -67,8 +66,14 @@ def test_provenance_has_the_time_the_command_and_a_digest_of_every_input(finishe
     digests = {row.what: row.digest for row in found.inputs}
     assert set(digests) == {"up", "twin", "swapped", "low"}
     assert digests["up"] == digests["twin"] != digests["low"]
-    asked = replace(manifest, overrides=("seed=7", "study=a b"))
-    assert read_provenance(directory, asked).command == "pipeline run study.yaml --set seed=7 --set 'study=a b'"
+
+
+@pytest.mark.parametrize("origin", [None, "no JSON", "[]", '{"base": "/"}', '{"command": 7}'])
+def test_a_run_that_kept_no_command_shows_none(finished, tmp_path, origin):
+    directory = RunDirectory(tmp_path)
+    if origin is not None:
+        directory.origin.write_text(origin, encoding="utf-8")
+    assert read_provenance(directory, read_manifest(RunDirectory(finished))).command == ""
 
 
 @pytest.mark.parametrize("events", ["", "no JSON\n", "[]\n", '{"time": 7}\n'])

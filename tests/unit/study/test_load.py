@@ -385,3 +385,9 @@ def test_a_file_called_like_a_study_is_read_as_one(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as raised:
         load_study(tmp_path / "study.yaml")
     assert raised.value.problems[0].where == f"{tmp_path / 'study.yaml'}:1:5"
+
+
+def test_a_study_knows_the_command_that_asks_it_again(tmp_path: Path) -> None:
+    (tmp_path / "my study.yaml").write_text(GOOD)
+    loaded = load_study(tmp_path / "my study.yaml", ["seed=7", "study=a b"])
+    assert loaded.command == "pipeline run 'my study.yaml' --set seed=7 --set 'study=a b'"
