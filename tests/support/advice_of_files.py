@@ -128,13 +128,6 @@ FILES = {
             counts=True,
         ),
     ],
-    "metrics/rouge": [
-        text(
-            "ROUGE is for English: take a metric of characters, or one whose tokenizer knows the language",
-            {name: "я и ты\nд\nж\n" for name in TEXTS},
-            {"metric": "chrf"},
-        )._replace(metric="rouge-1", counts=True),
-    ],
     "metrics/win_rate": [
         scores(
             "a win is 1, a loss 0, a tie .5; percent are divided by 100",

@@ -21,16 +21,18 @@ class _Module:
     def __init__(self, path: Path) -> None:
         self.name = path.relative_to(PACKAGE).with_suffix("").as_posix()
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.functions = {node.name: node for node in ast.walk(self.tree) if isinstance(node, Function)}
+        self.nodes = list(ast.walk(self.tree))
+        self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        self.functions = {node.name: node for node in self.nodes if isinstance(node, Function)}
+        self.within: dict[ast.AST, list[ast.AST]] = {self.tree: self.nodes}
         self.around: dict[ast.AST, Function] = {}
         for function in self.functions.values():  # outer ones first
-            self.around.update((node, function) for node in ast.walk(function) if node is not function)
+            self.within[function] = list(ast.walk(function))
+            self.around.update((node, function) for node in self.within[function] if node is not function)
 
     def helps(self) -> Iterator[ast.expr]:
         """Yield what is given as the help of a problem."""
-        for node in ast.walk(self.tree):
-            if not isinstance(node, ast.Call):
-                continue
+        for node in self.calls:
             name = ast.unparse(node.func)
             if name == "Problem" and len(node.args) > _HELP_PLACE:
                 yield node.args[_HELP_PLACE]
@@ -72,7 +74,7 @@ class _Module:
                 yield "did you mean {}"
                 yield from (text for word in keywords if word.arg == "otherwise" for text in self.texts(word.value, seen))
             case ast.Call(func=ast.Name(id=name)) if name in self.functions:
-                for inner in ast.walk(self.functions[name]):
+                for inner in self.within[self.functions[name]]:
                     if isinstance(inner, ast.Return):
                         yield from self.texts(inner.value, seen)
             case ast.Name(id=name):
@@ -88,11 +90,11 @@ class _Module:
         found = False
         for place in (*((function,) if function else ()), self.tree):
             whole: list[str] = []
-            for inner in ast.walk(place):
+            for inner in self.within[place]:
                 for value in _assigned(inner, name):
                     found = True
                     whole += self.texts(value, seen)
-            more, always = _added(place, name)
+            more, always = _added(self.within[place], name) if whole else ([], False)
             added = [text for value in more for text in self.texts(value, seen)]
             yield from whole if not always else ()
             yield from (text + one for text in whole for one in added)
@@ -111,19 +113,19 @@ class _Module:
         arguments = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
         if name not in arguments and name not in [one.arg for one in function.args.kwonlyargs]:
             return
-        for call in ast.walk(self.tree):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == function.name:
+        for call in self.calls:
+            if function.name in {getattr(call.func, "id", None), getattr(call.func, "attr", None)}:
                 yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
                 places = [one for one in arguments if one != "self"]
                 if name in places and places.index(name) < len(call.args):
                     yield call.args[places.index(name)]
 
 
-def _added(place: ast.AST, name: str) -> tuple[list[ast.expr], bool]:
+def _added(nodes: list[ast.AST], name: str) -> tuple[list[ast.expr], bool]:
     """Return what is added to a name, and whether it is in any case: where it is assigned."""
     added: list[ast.expr] = []
     always = False
-    for block in ast.walk(place):
+    for block in nodes:
         for field in ("body", "orelse"):
             body = getattr(block, field, [])
             body = body if isinstance(body, list) else []
@@ -169,6 +171,9 @@ def list_advices() -> tuple[tuple[str, str], ...]:
     """Return the modules of the package and what their problems advise."""
     found: dict[tuple[str, str], None] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "help" not in source and "Problem(" not in source:
+            continue
         module = _Module(path)
         for node in module.helps():
             found.update(((module.name, text), None) for text in module.texts(node) if text)
