@@ -26,6 +26,7 @@ from pipeline.resampling.products.contract import (
     FLOAT64_LIMIT,
     Contraction,
     Product,
+    content_of,
     is_sparse,
     largest_magnitude,
     plan_contraction,
@@ -168,7 +169,7 @@ class _Builder:
         self.factor.append(factor)
 
     def _column(self, column: NDArray[np.int64]) -> int:
-        content = column.tobytes()
+        content = content_of(column)
         if content not in self._number:
             self._number[content] = len(self.columns)
             self.columns.append(column)

@@ -6,6 +6,7 @@ Sums of integers are exact in a float, in any order, while every partial sum sta
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = [
     "FORM_VARIABLE",
     "Contraction",
     "Product",
+    "content_of",
     "is_sparse",
     "largest_magnitude",
     "plan_contraction",
@@ -36,6 +38,17 @@ _SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is s
 def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
     """Return max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest integer would overflow."""
     return max(int(values.max()), -int(values.min())) if values.size else 0
+
+
+def content_of(column: NDArray[np.int64]) -> bytes:
+    """Return a digest by which equal columns are known: the bytes of all of a thousand systems would be held beside the columns.
+
+    Examples
+    --------
+    >>> content_of(np.array([1, 2])) == content_of(np.array([1, 0, 2])[::2]) != content_of(np.array([2, 1]))
+    True
+    """
+    return hashlib.sha256(np.ascontiguousarray(column).data).digest()
 
 
 def is_sparse(column: NDArray[np.int64]) -> bool:
@@ -132,17 +145,17 @@ def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_dr
     kept: tuple[list[NDArray[np.int64]], ...] = ([], [], [])  # narrow, sparse, wide
     places: list[tuple[int, int]] = []
     for column in columns:
-        content = column.tobytes()
+        content = content_of(column)
         if content not in seen:
             form = _form_of(column, n_draws)
             seen[content] = (form, len(kept[form]))
             kept[form].append(column)
         places.append(seen[content])
     first = np.cumsum([0, *map(len, kept)])
-    narrow, sparse, wide = (np.array(chosen, np.int64).reshape(-1, n_units) for chosen in kept)
+    sparse, wide = (np.array(chosen, np.int64).reshape(-1, n_units) for chosen in kept[1:])
     units = np.flatnonzero(sparse.any(axis=0))
     return Contraction(
-        narrow=narrow.astype(np.float32),
+        narrow=np.array(kept[0], np.float32).reshape(-1, n_units),  # exact: only what float32 holds is narrow
         sparse=np.ascontiguousarray(sparse[:, units], np.float32),
         units=units,
         wide=wide.astype(np.float64),
