@@ -7,7 +7,7 @@ import json
 import zipfile
 
 from support.advice_of_items import GROUPED, documents
-from support.advice_of_tool_files import log, stat
+from support.advice_of_tool_files import SWE, lines, log, stat
 from support.advice_of_trainings import CONSTANT, DATA, FILES, GOOD, LEARN, SEEDS, learnt, models, training
 from support.following_advice import Case
 
@@ -34,7 +34,60 @@ LONG = "item,llm,score\n1,a,3\n1,b,4\n2,a,3\n2,b,5\n"
 WORD = {"gold.txt": "a/D b/N\nc/V\n", "a.out": "a/D b/V\nc/V\n", "b.out": "a/D b/N\nc/V\n"}
 NAMED = "id,label\nx,n\ny,v\nz,n\n"
 
+EVERY = {
+    "schema_version": "0.3.0",
+    "evaluation_id": "e",
+    "evaluation_name": "h",
+    "evaluation_result_id": "em",
+    "interaction_type": "single_turn",
+    "output": {"raw": ["y"]},
+    "answer_attribution": [],
+    "error": None,
+}
+
+
+def told(number: int, model: str = "m") -> dict[str, object]:
+    """Return a sample of Every Eval Ever."""
+    own = {
+        "model_id": model,
+        "sample_id": f"q{number}",
+        "sample_hash": f"h{number}",
+        "input": {"raw": f"q{number}", "reference": ["y"]},
+    }
+    return {**EVERY, **own, "evaluation": {"score": float(number % 2), "is_correct": bool(number % 2)}}
+
+
 ODD_FILES = {
+    "items/readers/every_eval_ever": [
+        Case(
+            "give the file without {system}: systems are then its models",
+            "{format: every-eval-ever, outputs: '{system}.jsonl'}",
+            {"x.jsonl": lines(*(told(k, model) for k in (1, 2) for model in "mn"))},
+            {"test_set": "{format: every-eval-ever, outputs: x.jsonl}"},
+        ),
+        Case(
+            "a sample has one score in each evaluation; epochs are told by `metadata.epoch`",
+            "{format: every-eval-ever, outputs: '{system}.jsonl'}",
+            {f"{s}.jsonl": lines(told(1), told(2), told(2)) for s in "ab"},
+            {f"{s}.jsonl": lines(*({**told(k), "metadata": {"epoch": e}} for k in (1, 2) for e in (1, 2))) for s in "ab"},
+        ),
+    ],
+    "items/readers/helm": [
+        Case(
+            "an instance has one '{}' in each trial; copy or make the file again",
+            "{format: helm, outputs: '{system}/per_instance_stats.json'}",
+            {"a/per_instance_stats.json": stat()[:-1] + ", " + stat()[1:], "b/per_instance_stats.json": stat()},
+            {"a/per_instance_stats.json": stat()},
+        ),
+    ],
+    "items/readers/swe_bench": [
+        Case(
+            "name every instance once",
+            "{format: swe-bench, gold: one.txt, outputs: '{system}.json'}",
+            {"one.txt": "x__y-1\nx__y-2\nx__y-3\nx__y-3\n", "a.json": SWE, "b.json": SWE},
+            {"one.txt": "x__y-1\nx__y-2\nx__y-3\n"},
+        ),
+    ],
     "items/readers/_inspect": [
         Case(
             "name the format that it has, or another file", EVAL, {**LOGS, "a.eval": zipped(words="[]")}, {"a.eval": LOGS["a.eval"]}

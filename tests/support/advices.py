@@ -36,8 +36,9 @@ class _Module:
             name = ast.unparse(node.func)
             if name == "Problem" and len(node.args) > _HELP_PLACE:
                 yield node.args[_HELP_PLACE]
-            if name in {"Problem", "replace"} or name.endswith((".of", "Error")):
-                yield from (keyword.value for keyword in node.keywords if keyword.arg == "help")
+            # Below the command line, whose options have a help of their own, what is called so is handed on to a problem.
+            if name in {"Problem", "replace"} or name.endswith((".of", "Error")) or not self.name.startswith("cli/"):
+                yield from (keyword.value for keyword in node.keywords if keyword.arg in {"help", "help_"})
 
     def texts(self, node: ast.expr | None, seen: frozenset[ast.AST] = frozenset()) -> Iterator[str]:
         """Yield what an expression may be."""
@@ -54,8 +55,8 @@ class _Module:
             case ast.IfExp(body=body, orelse=other):
                 yield from self.texts(body, seen)
                 yield from self.texts(other, seen)
-            case ast.BoolOp(values=values):
-                for value in values:
+            case ast.BoolOp(op=op, values=values):
+                for value in values[-1:] if isinstance(op, ast.And) else values:
                     yield from self.texts(value, seen)
             case ast.NamedExpr(value=value) | ast.Starred(value=value) | ast.Subscript(value=value):
                 yield from self.texts(value, seen)
@@ -104,14 +105,14 @@ class _Module:
                 given = list(self._given(function, name))
                 for value in given:
                     yield from self.texts(value, seen)
-                if given:
-                    return
+                if given or name in _parameters(function):
+                    return  # what other modules give it is found there
         constants = list(_elsewhere(name)) if name.isupper() else []
         yield from constants or [f"<{name}>"]
 
     def _given(self, function: Function, name: str) -> Iterator[ast.expr]:
         arguments = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-        if name not in arguments and name not in [one.arg for one in function.args.kwonlyargs]:
+        if name not in _parameters(function):
             return
         for call in self.calls:
             if function.name in {getattr(call.func, "id", None), getattr(call.func, "attr", None)}:
@@ -119,6 +120,10 @@ class _Module:
                 places = [one for one in arguments if one != "self"]
                 if name in places and places.index(name) < len(call.args):
                     yield call.args[places.index(name)]
+
+
+def _parameters(function: Function) -> set[str]:
+    return {one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
 
 
 def _added(nodes: list[ast.AST], name: str) -> tuple[list[ast.expr], bool]:

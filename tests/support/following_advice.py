@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 def template(says: str) -> re.Pattern[str]:
     """Return what a help matches that the source has so."""
-    return re.compile(r".+".join(map(re.escape, says.split("{}"))), re.DOTALL)
+    return re.compile(r".*".join(map(re.escape, says.split("{}"))), re.DOTALL)
 
 
 def problems_of(case: Case, folder: Path) -> tuple[Problem, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +19,16 @@ from support.following_advice import template
 from support.studies import write_scores, write_study
 
 import pipeline
+from pipeline.cubes.history import open_history
+from pipeline.engine.clusters import cluster
+from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.errors import PipelineError
+from pipeline.record.history import History
+from pipeline.store.lease import hold_lease
+from pipeline.store.ledger import read_ledger
 from pipeline.store.runs import Store
 from pipeline.study.load import load_study
+from pipeline.study.profile import ClusterProfile
 from pipeline.survey.survey import survey_loaded
 
 Call = Callable[..., tuple[int, str]]
@@ -247,3 +256,118 @@ def test_numbers_that_cannot_be_added_exactly_are_given_with_fewer_decimals(tmp_
     help_of(lambda: pipeline.run(study, runs=tmp_path / "runs", serial=True), says)
     (tmp_path / "a.csv").write_text("item,score\n0,0.1\n1,0.2\n2,0.3\n")
     pipeline.run(study, runs=tmp_path / "runs", serial=True)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """A history of two slots."""
+    found = History(tmp_path / "history")
+    for number, slot in enumerate(("one", "two"), start=1):
+        known = {"slot": slot, "number": number, "run": "r", "level": 0.05}
+        found.add({**known, "found": {"board": {"a": 1.0}, "pairs": {}, "threshold": {}}}, "nothing changed")
+    return found
+
+
+def removed(said: str) -> None:
+    """Remove what a help names."""
+    path = Path(re.findall(r"remove (?:the folder )?([^,;:]+)", said)[0])
+    assert path.exists()
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_what_is_damaged_in_a_history_is_removed(history: History) -> None:
+    (history.root / "missed").mkdir()
+    (history.root / "missed" / "x.json").write_text("{")
+    removed(help_of(history.missed, "remove {}; nothing else depends on it"))
+    assert history.missed() == {}
+    history.note_answers("r", {"a": "better"})
+    (history.root / "gate" / "answers.json").write_text("{")
+    removed(help_of(lambda: history.note_answers("s", {}), "remove {}: confirmation starts again"))
+    assert history.note_answers("s", {}) == []
+    shutil.rmtree(history.root / "slots" / "one" / "cube.zarr" / "gain")
+    says = "restore it from a copy; or remove the folder {}: the rest can be opened, but the last look is spent again"
+    removed(help_of(lambda: open_history(history.root), says))
+    assert open_history(history.root).sizes["slot"] == 1
+    (history.root / "slots" / "two" / "account.json").write_text("{")
+    says = "restore it from a copy; or remove the folder {}, and the history goes on without it; the last look is spent again"
+    removed(help_of(history.accounts, says))
+    assert history.accounts() == []
+
+
+def test_a_history_that_others_write_is_asked_again(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.record.history.WAIT_SECONDS", 0.0)
+
+    def write() -> None:
+        with history.writing():
+            pass
+
+    with history.writing():
+        help_of(write, "wait until it ends and ask again: a slot that is done is not done twice")
+    write()
+    (history.root / "gate").mkdir()
+    with hold_lease(history.root / "gate"):
+        help_of(lambda: history.note_answers("r", {}), "ask again: the run is kept, and nothing is computed twice")
+    history.note_answers("r", {})
+
+
+def test_a_profile_names_a_class_and_leaves_encryption_to_us() -> None:
+    for wrong, says in (
+        ("distribute.LocalCluster", "{}, or correct `cluster:` in the profile"),
+        ("json.JSONDecoder", "name a class such as distributed.LocalCluster or dask_jobqueue.SLURMCluster in `cluster:`"),
+    ):
+        help_of(lambda wrong=wrong: cluster.find_class(ClusterProfile(name="p", cluster=wrong)), says)  # type: ignore[misc]
+    assert cluster.find_class(ClusterProfile(name="p", cluster="distributed.LocalCluster"))[1] == "local"
+    says = (
+        "leave `protocol` and `security` out of `options:`; certificates of your own go into `config:` as distributed.comm.tls.*. "
+        "A scheduler that you start yourself can be named by `address:`"
+    )
+    for options in ({"protocol": "tcp"}, {"security": False}):
+        asked = ClusterProfile(name="p", cluster="distributed.LocalCluster", options=options)
+        said = help_of(lambda asked=asked: cluster._refuse_plain(asked), says)  # type: ignore[misc]
+        rest = {name: value for name, value in options.items() if name not in re.findall(r"`(\w+)`", said)}
+        cluster._refuse_plain(asked.model_copy(update={"options": rest}))
+
+
+@pytest.mark.parametrize("name", ["out.txt", "ref.txt"])
+def test_a_study_whose_files_change_is_started_again(tmp_path: Path, name: str) -> None:
+    for file, end in {"ref.txt": "x", "out.txt": "y", "other.txt": "z"}.items():
+        (tmp_path / file).write_text(f"a b c d {end}\ne f g h\n")
+    test_sets = {"set": {"format": "text", "references": ["ref.txt"], "outputs": {"a": "out.txt", "b": "other.txt"}}}
+    few = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, resampling=few, analyses=["thresholds"])
+    run = prepare(load_study(study), tmp_path / "runs", Launch("serial"))
+    (tmp_path / name).write_text("a b c d x\ne f g x\n")
+    ended = execute(run, Launch("serial"))
+    assert ended.exit_code != 0
+    said = [str(problem[3]) for entry in read_ledger(run.ledger)[0] if entry["event"] == "failed" for problem in entry["problems"]]
+    assert set(said) == {"start the study again: the changed file makes it a new run, which reuses what still holds"}
+    done = pipeline.run(study, runs=tmp_path / "runs", serial=True)
+    assert done.id != run.id
+
+
+def test_the_outputs_of_one_task_are_named(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for system in "ab":
+        (tmp_path / "all" / system).mkdir(parents=True)
+        for task in ("one", "two"):
+            rows = [
+                {"doc_id": k, "doc": {"q": k}, "target": "x", "arguments": {"a": {"arg_0": f"q{k}"}}, "resps": [["x"]]}
+                | {"filtered_resps": ["x"], "filter": "none", "metrics": ["acc"], "acc": float((k + ord(system)) % 3 > 0)}
+                for k in range(6)
+            ]
+            path = tmp_path / "all" / system / f"samples_{task}_2026-01-02T03-04-05.678901.jsonl"
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = said_of(call, "compare all", "name the files of one task: {}/*/samples_{}_*.jsonl")
+    files = sorted(str(path) for path in Path().glob(said.partition(": ")[2]))
+    assert len(files) == 2
+    typed_well(call, f"compare {' '.join(files)} -b 100")
+
+
+def test_an_input_in_another_folder_is_brought(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    write_scores(tmp_path / "kept" / "scores.csv", ["a", "b"], items=12)
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv"}}
+    study = write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets, fetch="cp kept/scores.csv .")
+    said = help_of(lambda: look(study), "{}bring the data: `{}`{}")
+    subprocess.run(re.findall(r"bring the data: `([^`]+)`", said)[0], shell=True, cwd=tmp_path, check=True)
+    look(study)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -210,9 +211,12 @@ def test_an_object_that_is_replaced_while_it_is_fetched_is_told_and_nothing_half
         return found
 
     monkeypatch.setattr(_Below, "list", replace_after)
-    with pytest.raises(StoreError, match="P736"):
+    with pytest.raises(StoreError, match="P736") as caught:
         look(study)
     assert files_beside(study) == ["data/ref.txt", "files.txt", "marks.json"]
+    assert caught.value.problems[0].help == "give the command again"
+    monkeypatch.setattr(_Below, "list", listed)
+    assert look(study)
 
 
 @pytest.mark.usefixtures("bucket")
@@ -253,8 +257,10 @@ def test_what_is_too_large_is_refused_before_it_is_fetched(study: Path, monkeypa
     monkeypatch.setenv("PIPELINE_MAX_INPUT", "10")
     with pytest.raises(DataError, match="P286") as caught:
         look(study)
-    assert "PIPELINE_MAX_INPUT" in str(caught.value.problems[0].help)
     assert files_beside(study) == []
+    ((variable, size),) = re.findall(r"set (\w+) to a larger size, such as (\w+)", str(caught.value.problems[0].help))
+    monkeypatch.setenv(variable, size)
+    assert look(study)
 
 
 @pytest.mark.usefixtures("bucket")
@@ -263,6 +269,19 @@ def test_a_study_in_a_folder_that_cannot_be_written_says_what_to_do(study: Path)
     with pytest.raises(StoreError) as caught:
         look(study)
     assert "copy the study into a folder" in str(caught.value.problems[0].help)
+    (study.parent / "mine").mkdir()
+    assert look(Path(shutil.copy(study, study.parent / "mine")))
+
+
+@pytest.mark.usefixtures("bucket")
+@pytest.mark.parametrize("wrong", ["new/ref.txt", "news/reff.txt"])
+def test_an_address_that_leads_nowhere_is_checked(study: Path, wrong: str) -> None:
+    study.write_text(STUDY.replace("news/ref.txt", wrong))
+    with pytest.raises(DataError, match="no such object") as caught:
+        look(study)
+    assert caught.value.problems[0].help == "check the address"
+    study.write_text(STUDY)
+    assert look(study)
 
 
 def test_gc_knows_what_was_brought_and_frees_what_no_run_reads(bucket: Any, study: Path) -> None:
