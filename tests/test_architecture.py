@@ -87,6 +87,7 @@ ALLOWED = {
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
         "amounts",
+        "compiled",
         "foreign_code",
         "inputs",
         "plugins",
