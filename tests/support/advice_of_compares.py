@@ -96,5 +96,18 @@ COMPARES = {
             "are ([a-z-]+)",
         ),
     ],
+    "metrics/_columns": [
+        Typed(
+            "did you mean the metric '{}'? it is computed from texts or labels; `mean` takes numbers like these",
+            "a.csv b.csv -m belu",
+            "a.csv b.csv -m <0>",
+            "`(mean)`",
+        ),
+        Typed(
+            "the metric `mean` takes it (without `-m`, `compare` does); other metrics are computed from texts or labels",
+            "a.csv b.csv -m something",
+            "a.csv b.csv -m <0>",
+        ),
+    ],
     "items/names": [Typed("give each file once", "a.csv a.csv b.csv", "a.csv b.csv")],
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +25,7 @@ from pipeline.cubes.history import open_history
 from pipeline.engine.clusters import cluster
 from pipeline.engine.launch import Launch, execute, prepare
 from pipeline.errors import PipelineError
+from pipeline.own_code import import_object
 from pipeline.record.history import History
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import read_ledger
@@ -363,6 +366,35 @@ def test_the_outputs_of_one_task_are_named(tmp_path: Path, call: Call, monkeypat
     typed_well(call, f"compare {' '.join(files)} -b 100")
 
 
+def test_what_is_no_file_is_written_to_one(tmp_path: Path) -> None:
+    content = write_scores(tmp_path / "kept.csv", ["a", "b"], items=12).read_text()
+    os.mkfifo(tmp_path / "scores.csv")
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv"}}
+    study = write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets)
+    help_of(lambda: look(study), "write it to a file: inputs are read several times, by several processes")
+    (tmp_path / "scores.csv").unlink()
+    (tmp_path / "scores.csv").write_text(content)
+    look(study)
+
+
+def test_code_that_changed_is_run_in_a_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    module = tmp_path / "own_changing.py"
+    module.write_text("def make():\n    pass\n")
+    import_object("own_changing:make", tmp_path)
+    module.write_text("def make():\n    return 1\n")
+    help_of(lambda: import_object("own_changing:make", tmp_path), "start the study in a new process")
+    code = "import sys, pathlib; from pipeline.own_code import import_object; import_object(sys.argv[1], pathlib.Path(sys.argv[2]))"
+    subprocess.run([sys.executable, "-c", code, "own_changing:make", str(tmp_path)], check=True)
+
+
+def test_where_a_folder_cannot_be_written_another_is_named(done: Path, call: Call, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    said = said_of(call, f"run '{done / 'study.yaml'}' --serial --runs file/x", "name another place with --runs")
+    typed_well(call, f"run '{done / 'study.yaml'}' --serial {said.split(' ')[-1]} place")
+
+
 def test_an_input_in_another_folder_is_brought(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     write_scores(tmp_path / "kept" / "scores.csv", ["a", "b"], items=12)
@@ -371,3 +403,26 @@ def test_an_input_in_another_folder_is_brought(tmp_path: Path) -> None:
     said = help_of(lambda: look(study), "{}bring the data: `{}`{}")
     subprocess.run(re.findall(r"bring the data: `([^`]+)`", said)[0], shell=True, cwd=tmp_path, check=True)
     look(study)
+
+
+def test_charts_go_where_they_can_be_written(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    said = said_of(call, "power --items 500 --gain 2 --charts file/x", "name a folder that can be written with --charts")
+    typed_well(call, f"power --items 500 --gain 2 {said.split(' ')[-1]} charts")
+
+
+def test_an_answer_that_turned_is_taken_over_or_explained(done: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(done)
+    known = Path("study.yaml").read_text()
+
+    def typed(more: str) -> str:
+        Path("expecting.yaml").write_text(f"{known}expect:\n- {{table: leaderboard, where: {{name: a}}, column: score, {more}}}\n")
+        return "run expecting.yaml --serial --runs runs"
+
+    says = "the run is complete; if the new number is right, change `expect` in the study, or say there why it `differs`"
+    said = said_of(call, typed("value: 999, within: 0.01"), says)
+    (report,) = [path for path in Path("runs").glob("*/report/tables/expectations.csv")]
+    (row,) = csv.DictReader(report.read_text().splitlines())
+    typed_well(call, typed(f"value: {row['ours']}, within: 0.01"))
+    typed_well(call, typed(f"value: 999, {said.split('`')[3]}: of another year"))

@@ -16,7 +16,9 @@ from support.studies import write_study
 
 import pipeline
 from pipeline.errors import DataError, PipelineError
-from pipeline.interfaces import TrainingItems
+from pipeline.interfaces import Items, TrainingItems
+from pipeline.study.sets import TestSet
+from pipeline.tasks.predicted import Predicted, pack_member
 from pipeline.trainers.registry import load_trainer
 
 LEARN = "cut -f2 {train} | sort | uniq -c | sort -rn | awk 'NR==1 {{print $2}}' > {model}"
@@ -175,3 +177,28 @@ def test_texts_are_named_for_sklearn(tmp_path: Path) -> None:
     (named,) = re.findall(r"`columns: \{(\w+): …\}`", said)
     run(asked({"columns": {named: "sentence"}}))
     shutil.rmtree(tmp_path / "runs")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"label": ["p"]},
+            "a trainer gives a list or tuple with one value an item, of sentences one entry a token: see docs/trainers.md",
+        ),
+        ({"label": ["p\nq", "q"]}, "see what the trainer predicts"),
+        (
+            {"label": [float("nan"), "q"]},
+            "the training diverged, or learnt nothing: look at its log; `retries:` of the model tries again",
+        ),
+    ],
+)
+def test_outputs_are_given_as_is_said(given: dict[str, Any], says: str) -> None:
+    gold = Items(("1", "2"), {"label": ("p", "q")}, "gold.txt", (1, 2))
+    predicted = Predicted(TestSet(format="labels", gold="gold.txt"), gold)
+
+    def pack(columns: dict[str, Any]) -> bytes:
+        return pack_member(predicted, columns, name="set", where="train m")
+
+    help_of(lambda: pack(given), says)
+    assert pack({"label": ["q", "q"]})
