@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import read_standard_errors
-from pipeline.inference.special import ndtri
 from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

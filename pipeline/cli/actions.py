@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.terminal import link_to, screen_of, show_problems, tell
+from pipeline.cli.terminal import link_to, saying_why_it_takes_long, screen_of, show_problems, tell
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -66,7 +66,7 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     from pipeline.errors import join_alike, visible
 
     begun = time.time()
-    with show_progress(quiet=quiet) as progress:
+    with saying_why_it_takes_long(quiet=quiet), show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
     if ending.message:
         tell(visible(f"{ending.state.lower()}: {ending.message}"))

@@ -14,7 +14,7 @@ import click
 
 from pipeline.cli.actions import print_report_path
 from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, quiet_option
-from pipeline.cli.terminal import screen_of, tell
+from pipeline.cli.terminal import saying_why_it_takes_long, screen_of, tell
 
 __all__: list[str] = []
 
@@ -185,7 +185,7 @@ def compare(
     for line in filter(None, told):
         if not quiet:
             tell(line)
-    with show_progress(quiet=quiet, patience=5.0) as progress:
+    with saying_why_it_takes_long(quiet=quiet), show_progress(quiet=quiet, patience=5.0) as progress:
         document = compare_outputs(
             systems,
             files.references,

@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from pipeline.errors import Problem
     from pipeline.report.layout.terminal import Screen
 
-__all__ = ["has_colour", "link_to", "screen_of", "show_problems", "tell", "width_of"]
+__all__ = ["has_colour", "link_to", "saying_why_it_takes_long", "screen_of", "show_problems", "tell", "width_of"]
 
 NARROWEST = 20
 """Columns: of a terminal that says it has fewer, the lines are longer than that."""
@@ -55,6 +57,26 @@ def screen_of(stream: TextIO | None) -> Screen:
 def tell(line: str, *, err: bool = True) -> None:
     """Print a line of prose, broken between words on a terminal."""
     click.echo(_fill(complete_advice(line), width_of(sys.stderr if err else sys.stdout), "  "), err=err)
+
+
+@contextmanager
+def saying_why_it_takes_long(*, quiet: bool = False) -> Iterator[None]:
+    """Say once, on a terminal, that kernels are being compiled, if that takes longer than a second."""
+    from pipeline.compiled.notice import hearing_of_compilation
+
+    began, said = 0.0, quiet or not sys.stderr.isatty()
+
+    def hear() -> None:
+        nonlocal began, said
+        now = time.monotonic()
+        began = began or now
+        if not said and now - began > 1:
+            said = True
+            line = "compiling for this machine, which is done once and takes up to half a minute"
+            print(_fill(line, width_of(sys.stderr), "  "), file=sys.stderr)  # bars that are drawn there make room for it
+
+    with hearing_of_compilation(hear):
+        yield
 
 
 def show_problems(problems: Iterable[Problem]) -> None:

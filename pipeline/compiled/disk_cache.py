@@ -27,6 +27,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 
+from pipeline.compiled.notice import tell_of_compilation
 from pipeline.compiled.private import make_private_folder, may_be_written_by_others, open_private, replacing_private
 from pipeline.compiled.turns import Turns
 
@@ -95,7 +96,10 @@ class KeptSignatures(FunctionCache):
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the code kept for these types, waiting while another process compiles it; None where this one is to compile."""
         path = self._files.path_of(self._index_key(signature, target_context.codegen()))
-        return None if path is None else self._turns.wait(path, lambda: self._load(signature, target_context))
+        found = None if path is None else self._turns.wait(path, lambda: self._load(signature, target_context))
+        if found is None:
+            tell_of_compilation()
+        return found
 
     def has(self, signature: Any, target_context: Any) -> bool:
         """Tell whether code is kept for these types, made from the source as it is; what is damaged is found when it is loaded."""

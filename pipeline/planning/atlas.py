@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.inference.special import ndtri
 from pipeline.interfaces.wording import name_metric
+from pipeline.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -32,11 +32,11 @@ from pipeline.analyses.pairs import (
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
 from pipeline.inference.across.typical_error import typical_log_error, welch_test
-from pipeline.inference.special import stdtrit
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.options import read_options
 from pipeline.resampling.standard_errors.influence import leave_one_out
+from pipeline.special import stdtrit
 
 if TYPE_CHECKING:
     import xarray as xr

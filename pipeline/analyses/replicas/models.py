@@ -24,7 +24,6 @@ from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.analyses.replicas.variance import Variances, take_apart
 from pipeline.inference.equivalence import two_one_sided
-from pipeline.inference.special import stdtr, stdtrit
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import find_undecided
 from pipeline.interfaces import ScoredStatistics
@@ -33,6 +32,7 @@ from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, obs
 from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.quasi_f import QuasiF, quasi_f
 from pipeline.resampling.replicas.score_deviation import run_spread
+from pipeline.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -44,9 +44,9 @@ from pipeline.analyses.thresholds.pages import (
     show_tables,
     state_thresholds,
 )
-from pipeline.inference.special import expit, logit
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
+from pipeline.special import expit, logit
 
 if TYPE_CHECKING:
     import xarray as xr

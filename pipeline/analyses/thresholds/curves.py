@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from pipeline.analyses.pair_classes import PairClass, Relation, name_class
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.analyses.presentation import in_parts, name_procedure, select, title_of
-from pipeline.inference.special import ndtri
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import name_metric, shorten
+from pipeline.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.special import fdtrc
 from pipeline.inference.squared_differences import sum_squared_differences
+from pipeline.special import fdtrc
 
 __all__ = ["WelchTest", "typical_log_error", "welch_test"]
 

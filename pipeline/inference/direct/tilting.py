@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.special import erfcx
 from pipeline.resampling.measures import ScoreFunction
+from pipeline.special import erfcx
 
 __all__ = ["PairGain", "Tilt", "find_tilt", "lugannani_rice"]
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.inference.special import betainc, ndtri, stdtrit
+from pipeline.special import betainc, ndtri, stdtrit
 
 __all__ = ["QuantileInterval", "SystemSample", "needed_pairs", "order_limits", "quantile_interval"]
 

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.inference.direct.scores import gain_of_a_win
-from pipeline.inference.special import gammaln, stdtrit, xlogy
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.standard_errors.studentise import Studentised
+from pipeline.special import gammaln, stdtrit, xlogy
 
 __all__ = ["FewWins", "mcnemar_of_few"]
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.sample_size.power import critical_value
-from pipeline.inference.special import ndtr, ndtri
 from pipeline.inference.unit_diagnostics.few_units import expected_rejection
 from pipeline.inference.unit_diagnostics.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
@@ -21,6 +20,7 @@ from pipeline.report.facts import ItemClusters, Strata, TestSetRow
 from pipeline.report.pairs.notes import NOTICEABLE, are_clustered
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
+from pipeline.special import ndtr, ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

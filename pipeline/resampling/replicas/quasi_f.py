@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from pipeline.resampling.replicas.components import squares_within, unit_values
 from pipeline.resampling.replicas.nulls import REASONS
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
+from pipeline.special import stdtr, stdtrit
 
 __all__ = ["QuasiF", "quasi_f"]
 
@@ -62,8 +63,6 @@ class QuasiF:
 
     def interval(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return δ ± t se at a level; nan where there is no standard error."""
-        from scipy.special import stdtrit  # a quarter of a second to import, and asked for by runs of models alone
-
         reach = stdtrit(self.degrees, (1 + level) / 2) * self.se
         return self.delta - reach, self.delta + reach
 
@@ -95,8 +94,6 @@ def quasi_f(replicas: Replicas, *, observed: ObservedReplicas | None = None) -> 
     >>> print(f"{found.delta[0]:.3f} ± {found.se[0]:.3f}, df {found.degrees[0]:.1f}, p = {found.p[0]:.2g}")
     0.327 ± 0.046, df 15.7, p = 2.9e-06
     """
-    from scipy.special import stdtr
-
     seen = observe_replicas(replicas) if observed is None else observed
     units, runs, (a, b) = replicas.n_units, replicas.runs, replicas.pairs.T
     nothing: list[NDArray[np.float64]] = [np.full((count, units), np.nan) for count in runs.tolist()]

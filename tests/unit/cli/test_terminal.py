@@ -12,11 +12,13 @@ import termios
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pipeline.cli.main import main
-from pipeline.cli.terminal import link_to, screen_of
+from pipeline.cli.terminal import link_to, saying_why_it_takes_long, screen_of
+from pipeline.compiled.notice import tell_of_compilation
 from pipeline.report.layout.terminal import Screen, lay_out
 from pipeline.report.layout.view import View, text_width
 
@@ -105,6 +107,29 @@ def test_the_option_decides_before_the_environment(in_terminal: InTerminal, monk
     monkeypatch.setenv("TERM", "dumb")
     monkeypatch.delenv("NO_COLOR")
     assert "\x1b" not in in_terminal("compare", "missing.csv", width=80)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "quiet", "on_terminal", "said"),
+    [
+        ((10.0, 10.4, 12.0, 13.0), False, True, 1),
+        ((10.0, 10.9), False, True, 0),
+        ((10.0, 13.0), True, True, 0),
+        ((10.0, 13.0), False, False, 0),
+    ],
+)
+def test_it_is_said_once_why_a_first_command_takes_long(
+    monkeypatch: pytest.MonkeyPatch, seconds: tuple[float, ...], quiet: bool, on_terminal: bool, said: int
+) -> None:
+    told: list[str] = []
+    clock = iter(seconds)
+    monkeypatch.setattr("pipeline.cli.terminal.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: on_terminal, fileno=lambda: -1, write=told.append))
+    with saying_why_it_takes_long(quiet=quiet):
+        for _ in seconds:
+            tell_of_compilation()
+    tell_of_compilation()  # nobody listens any more
+    assert "".join(told).count("compiling for this machine") == said
 
 
 TABLE = View(

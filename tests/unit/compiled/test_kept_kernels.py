@@ -14,6 +14,7 @@ import pytest
 
 from pipeline.compiled import kernel
 from pipeline.compiled.disk_cache import KeptSignatures
+from pipeline.compiled.notice import hearing_of_compilation
 
 HEAD = "from pipeline.compiled import kernel\n"
 CALLER = HEAD + "from part import change\n@kernel\ndef call(x):\n    return change(x) * 10\n"
@@ -33,6 +34,17 @@ def test_a_second_process_compiles_nothing(code: Any, kept: Path) -> None:
     assert code.call(4.0) == (50.0, 1)
     assert all(path.is_relative_to(kept) for path in kept_files(kept))
     assert len(kept_files(kept)) == 4
+
+
+def test_whoever_listens_is_told_of_what_is_compiled_and_not_of_what_is_kept(code: Any) -> None:
+    code.write(caller=CALLER, part=PART)
+    heard: list[int] = []
+    with hearing_of_compilation(lambda: heard.append(1)):
+        code.call(4)
+        assert len(heard) == 2  # the kernel, and the one that it calls
+        code.call(4)
+    code.call(4.0)
+    assert len(heard) == 2
 
 
 def test_a_kernel_is_at_hand_once_it_was_compiled_of_the_same_source_and_types(code: Any, kept: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from pipeline.inference import special
+from pipeline import special
 
 WRAPPERS = "scipy._lib._array_api"
 """What `scipy.special` spends nearly all its time on when it is imported."""
@@ -18,16 +20,16 @@ def _run(code: str) -> str:
 
 
 def test_the_functions_are_those_of_scipy_whichever_is_imported_first() -> None:
-    first, then = "import pipeline.inference.special as ours", "import scipy.special as theirs"
+    first, then = "import pipeline.special as ours", "import scipy.special as theirs"
     same = "print(all(getattr(ours, name) is getattr(theirs, name) for name in ours.__all__), theirs.__spec__.name)"
     assert _run("; ".join((first, then, same))) == "True scipy.special"
     assert _run("; ".join((then, first, same))) == "True scipy.special"
 
 
 def test_the_functions_are_found_without_wrappers_for_other_libraries() -> None:
-    assert _run(
-        f"import sys, pipeline.inference.special; print([{WRAPPERS!r} in sys.modules, 'scipy.special' in sys.modules])"
-    ) == ("[False, False]")
+    assert _run(f"import sys, pipeline.special; print([{WRAPPERS!r} in sys.modules, 'scipy.special' in sys.modules])") == (
+        "[False, False]"
+    )
 
 
 def test_the_package_is_imported_where_this_version_is_built_differently(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,3 +43,9 @@ def test_the_package_is_imported_where_this_version_is_built_differently(monkeyp
 @pytest.mark.parametrize("answer", [special.ndtri(0.975), special.stdtrit(1e9, 0.975)])
 def test_they_compute(answer: float) -> None:
     assert answer == pytest.approx(1.959964, abs=1e-6)
+
+
+def test_nothing_else_imports_the_package_around_them() -> None:
+    package = Path(special.__file__).parent
+    imported = re.compile(r"(from|import) scipy\.special|from scipy import special")
+    assert [path.name for path in package.rglob("*.py") if imported.search(path.read_text("utf-8"))] == ["special.py"]
