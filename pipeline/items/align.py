@@ -118,7 +118,9 @@ def survey_test_set(
         )
     identical = _identical(candidates)
     notes.extend(_tell_published(checked.outputs))
-    notes.extend(f"{' and '.join(group)} have identical outputs: no test can distinguish them" for group in identical)
+    if identical:
+        groups = name_some([" and ".join(group) for group in identical], 5)
+        notes.append(f"{groups} have identical outputs: no test can distinguish them")
     return Survey(
         frame=frame,
         outputs=tuple(checked.outputs),

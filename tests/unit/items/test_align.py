@@ -150,6 +150,13 @@ def test_every_problem_is_told_at_once(folder):
 # --- what is equal
 
 
+def test_all_groups_of_equal_outputs_are_told_at_once(folder):
+    for name, lines in {"A": LINES[::-1], "B": LINES[::-1], "C": LINES, "D": LINES}.items():
+        add(folder, name, [*lines[:-1], "other"])
+    (told,) = (warning for warning in survey(folder).warnings if "identical outputs" in warning)
+    assert told.endswith("A and B, C and D have identical outputs: no test can distinguish them")
+
+
 def test_equal_outputs_have_equal_digests_whatever_name_and_compression(folder):
     add(folder, "A", LINES)
     add(folder, "B", LINES, gzip.compress)
