@@ -405,13 +405,6 @@ def test_an_input_in_another_folder_is_brought(tmp_path: Path) -> None:
     look(study)
 
 
-def test_charts_go_where_they_can_be_written(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("")
-    said = said_of(call, "power --items 500 --gain 2 --charts file/x", "name a folder that can be written with --charts")
-    typed_well(call, f"power --items 500 --gain 2 {said.split(' ')[-1]} charts")
-
-
 def test_an_answer_that_turned_is_taken_over_or_explained(done: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(done)
     known = Path("study.yaml").read_text()

@@ -151,6 +151,7 @@ def test_a_folder_that_takes_no_charts_is_told(tmp_path: Path, monkeypatch: pyte
     said = invoke("--charts", str(tmp_path / "file" / "x"), code=73)
     assert f"error[P702]: the charts cannot be written: Not a directory\n  --> {tmp_path / 'file' / 'x'}\n" in said
     assert "name a folder that can be written with --charts" in said
+    assert "p-against-hurt.svg" in invoke("--charts", str(tmp_path / "another"))
 
 
 def test_a_chart_that_cannot_be_finished_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
