@@ -19,7 +19,7 @@ from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import FEWEST_UNITS
 from pipeline.report.models.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models.models import JudgedModels
-from pipeline.report.pairs.detectable import OPEN, SHOWN, name_discordant, spread_of, why_no_gain
+from pipeline.report.pairs.detectable import OPEN, SHOWN, name_discordant, say_smallest, why_no_gain
 from pipeline.report.values import format_number
 
 __all__ = ["add_model_effects", "describe_model_effects"]
@@ -137,7 +137,7 @@ def describe_model_effects(pairs: Sequence[ModelPairRow], digits: int, unit: str
     why = why_no_gain(row.undecided for row, effect in known if effect.gain is None)
     if not gains:
         return f"None of these pairs could have shown a gain: {why}."
-    told = f"The smallest gains {by} (minimum detectable effects) are {spread_of(gains, digits)}"
+    told = say_smallest(gains, digits, shown=by)
     return f"{told}{f'; {none:,} could have shown none: {why}' if none else ''}."
 
 

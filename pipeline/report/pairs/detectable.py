@@ -34,7 +34,7 @@ from pipeline.report.values import format_number
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "name_discordant", "spread_of", "why_no_gain"]
+__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "name_discordant", "say_smallest", "why_no_gain"]
 
 OPEN = ("not separated", "not decided", "inconclusive")
 """Verdicts beside which the smallest gain that could have been shown is told."""
@@ -283,8 +283,7 @@ def _describe_many(known: Pairs, digits: int, noun: str) -> str:
         why += f" If true, their gains need about {math.ceil(median(needed)):,} {noun} for {SHOWN}{spread}."
     if not gains:
         return f"None of these pairs could have shown a gain: {why}"
-    told = f"The smallest gains that these pairs show with {SHOWN} (minimum detectable effects)"
-    told += f" are {spread_of(gains, digits)}."
+    told = f"{say_smallest(gains, digits, shown=f'that these pairs show with {SHOWN}')}."
     return f"{told} {len(none):,} could have shown none: {why}" if len(none) else told
 
 
@@ -313,7 +312,9 @@ def why_no_gain(undecided: Iterable[str | None]) -> str:
     return "; ".join(dict.fromkeys(_NO_VERDICT.get(reason or "", _FEW_DISCORDANT) for reason in undecided))
 
 
-def spread_of(gains: Sequence[float], digits: int) -> str:
-    """Return the smallest, largest and median of several gains, or the one that all of them are."""
-    least, most = (format_number(end, digits) for end in (min(gains), max(gains)))
-    return f"{least} to {most} (median {format_number(median(gains), digits)})" if least != most else least
+def say_smallest(gains: Sequence[float], digits: int, *, shown: str) -> str:
+    """Return the smallest, largest and median of several smallest gains, or the one that all of them are, without a full stop."""
+    least, most, middle = (format_number(gain, digits) for gain in (min(gains), max(gains), median(gains)))
+    if least == most:
+        return f"The smallest gain {shown} (minimum detectable effect) is {least}"
+    return f"The smallest gains {shown} (minimum detectable effects) are {least} to {most} (median {middle})"

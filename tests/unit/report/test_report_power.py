@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pipeline.analyses.pairs import read_pairs
 from pipeline.report.document import read_report
 from pipeline.report.layout.views import view_all
 from pipeline.report.methods import methods_paragraph
+from pipeline.report.pairs.detectable import say_smallest
 from pipeline.report.trust.influence import noise_of_acceleration
 
 PAIR = ("metric", "test_size", "pair")
@@ -93,7 +95,15 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
     for row in document["pairs"]:
         assert row["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if "detectable" in s)
-    assert sentence.startswith("The smallest gains that these pairs show with 80 % power (minimum detectable effects) are 1.6")
+    assert re.fullmatch(
+        r"The smallest gain that these pairs show with 80 % power \(minimum detectable effect\) is 1\.6\d+\.", sentence
+    )
+
+
+def test_several_smallest_gains_are_told_with_their_median() -> None:
+    told = say_smallest([1.0, 3.0, 2.5], 1, shown="shown with 80 % power")
+    assert told == "The smallest gains shown with 80 % power (minimum detectable effects) are 1.0 to 3.0 (median 2.5)"
+    assert say_smallest([1.04, 1.03], 1, shown="here") == "The smallest gain here (minimum detectable effect) is 1.0"
 
 
 def test_copies_are_among_the_pairs_that_holm_counts() -> None:
