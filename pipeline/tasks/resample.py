@@ -98,8 +98,13 @@ class StoredCounts:
 
 
 def stored_scores(arrays: StoredArrays, slot: int, cell: int, systems: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the kept scores of some systems in one cell, counted from a stored block's first, (system, replicate)."""
-    return np.concatenate([arrays.rows(f"{slot}/score/{cell}", system, system + 1) for system in systems.tolist()])
+    """Return the kept scores of some systems in one cell, counted from a stored block's first, (system, replicate).
+
+    Neighbours are read together: a piece of the file holds several, and is unpacked for each reading.
+    """
+    name = f"{slot}/score/{cell}"
+    apart = np.flatnonzero(np.diff(systems) != 1) + 1
+    return np.concatenate([arrays.rows(name, int(run[0]), int(run[-1]) + 1) for run in np.split(systems, apart)])
 
 
 def count_resamples(

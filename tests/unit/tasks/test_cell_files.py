@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.resampling.address import CELL
 from pipeline.resampling.measures import BINS, COUNTS, PairCounts
-from pipeline.store import packing
+from pipeline.store import container, packing
 from pipeline.store.array_files import map_arrays, write_arrays
 from pipeline.tasks.resample import StoredCounts, pack_counts, stored_scores
 
@@ -60,6 +60,18 @@ def test_kept_scores_are_read_by_cell_and_system(tmp_path: Path) -> None:
     arrays = map_arrays(tmp_path / "file")
     assert stored_scores(arrays, 0, 0, np.array([2, 0])).tobytes() == made.score[[2, 0], :CELL].tobytes()
     assert stored_scores(arrays, 0, 1, np.array([1])).tobytes() == made.score[[1], CELL:].tobytes()
+
+
+def test_neighbours_are_unpacked_once_for_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = np.round(np.random.default_rng(1).normal(size=(6, CELL)), 2)  # two systems a piece
+    write_arrays(tmp_path / "file", pack_counts(0, replace(counted(range(3)), score=scores)))
+    arrays, unpacked = map_arrays(tmp_path / "file"), []
+    unpack = container.unpack_rows
+    monkeypatch.setattr(container, "unpack_rows", lambda *given, **named: unpacked.append(1) or unpack(*given, **named))
+    for systems, pieces in (([0, 1, 2, 3, 4, 5], 3), ([1, 2, 3, 5], 3), ([5, 0, 1], 2), ([2], 1)):
+        unpacked.clear()
+        assert stored_scores(arrays, 0, 0, np.array(systems)).tobytes() == scores[systems].tobytes()
+        assert len(unpacked) == pieces
 
 
 def test_bins_that_hold_nothing_are_not_stored(tmp_path: Path) -> None:
