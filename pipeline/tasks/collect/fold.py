@@ -22,7 +22,7 @@ from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import StoredCounts, stored_scores
 
-__all__ = ["SYSTEMS_AT_ONCE", "Block", "Cells", "fold", "kept_scores"]
+__all__ = ["SYSTEMS_AT_ONCE", "Block", "Cells", "chunks_at_once", "fold", "kept_scores"]
 
 FOLD_BYTES = 2**25
 """For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
@@ -77,6 +77,15 @@ class Block:
             np.zeros((pairs, len(cells)), np.int32),
             np.zeros((pairs, BINS), np.int64),
         )
+
+
+def chunks_at_once(cells: Cells) -> int:
+    """Return how many chunks of pairs are folded together, of which all cells fit into the budget; at least one.
+
+    A file has pairs in an order of its own, so that those of a chunk stand all over it: it is read whole for any number of them.
+    """
+    of_a_pair = count_cells(cells.replicates) * _BYTES_OF_A_CELL + 2 * 8 * BINS
+    return max(1, FOLD_BYTES // (of_a_pair * CHUNKS["pair"]))
 
 
 def fold(cells: Cells, rows: slice, store: Store) -> Iterator[Block]:

@@ -27,7 +27,7 @@ from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.collect.fold import SYSTEMS_AT_ONCE, Block, Cells, fold, kept_scores
+from pipeline.tasks.collect.fold import SYSTEMS_AT_ONCE, Block, Cells, chunks_at_once, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, look_at, read_kept
 from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
 from pipeline.tasks.collect.tail_tables import chunks, tail_table
@@ -124,7 +124,7 @@ def write_counted_pairs(
     counts, defined = np.zeros((pairs, len(COUNTS)), np.int64), np.zeros(pairs, np.int64)
     few = np.zeros((len(CONVENTIONS), pairs), np.bool_)
     pieces = []
-    for rows in chunks(pairs):  # their cells are never all held at once
+    for rows in chunks(pairs, at_once=chunks_at_once(cells)):  # the cells of many are never all held at once
         found, counts[rows] = _write_rows(cube, part, cells, rows, store)
         defined[rows], few[:, rows] = found.replicates, few_hits(found)
         pieces.append(counted_table(found, layout.alpha, len(layout.pairs)))

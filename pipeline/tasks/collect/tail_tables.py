@@ -30,10 +30,10 @@ _FULL = "full"
 _TAIL_REASON = {name: np.int8(code) for code, name in enumerate(TAIL_REASONS)}
 
 
-def chunks(pairs: int) -> Iterator[slice]:
-    """Yield the rows of a part chunk by chunk of the cube: parts begin with a chunk."""
-    for first in range(0, pairs, CHUNK_PAIRS):
-        yield slice(first, min(first + CHUNK_PAIRS, pairs))
+def chunks(pairs: int, *, at_once: int = 1) -> Iterator[slice]:
+    """Yield the rows of a part by chunks of the cube, so many ``at_once``: parts begin with a chunk."""
+    for first in range(0, pairs, at_once * CHUNK_PAIRS):
+        yield slice(first, min(first + at_once * CHUNK_PAIRS, pairs))
 
 
 def tail_table(

@@ -20,7 +20,7 @@ from pipeline.interfaces import Analysis, Finding
 from pipeline.plan.task import CollectSpec, Task
 from pipeline.resampling.measures import COUNTS
 from pipeline.tasks import report as report_task
-from pipeline.tasks.collect import pairs, tables, tail_tables
+from pipeline.tasks.collect import fold, pairs, tables, tail_tables
 from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, read_kept
 from pipeline.tasks.collect.task import collect
 
@@ -121,6 +121,20 @@ def test_readings_of_kept_scores_are_given_the_counts_of_all_pairs_in_the_order_
     for kept in given:
         assert kept.defined.tolist() == [B] * 6
     assert sorted(kept.counts.tolist() for kept in given) == sorted(counts.tolist() for counts in expected)
+
+
+@pytest.mark.parametrize(("budget", "rows"), [(1, [2, 2, 2]), (2**25, [6])])
+def test_stored_cells_are_read_for_as_many_pairs_as_fit(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: int, rows: list[int]
+) -> None:
+    """Pairs of a chunk stand all over a file, which is read whole for any number of them; what is written is the same."""
+    folded: list[int] = []
+    own = pairs.fold
+    monkeypatch.setattr(fold, "FOLD_BYTES", budget)
+    monkeypatch.setattr(tail_tables, "CHUNK_PAIRS", 2)
+    monkeypatch.setattr(pairs, "fold", lambda cells, some, store: folded.append(some.stop - some.start) or own(cells, some, store))
+    assert files_of(collect_anew(folder, tmp_path)) == files_of(folder / "cubes.zarr")
+    assert folded == rows * 4  # two procedures on two sizes
 
 
 @pytest.mark.parametrize("size", SIZES)
