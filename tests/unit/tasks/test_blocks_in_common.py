@@ -18,7 +18,7 @@ SIZES = [10, 20, 30, "full"]
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """Every observation of a test size, and how many sizes are kept when a task starts."""
+    """Every observation of a test size, and how many sizes, statistics and metrics are kept when a task starts."""
     found: list[tuple[str, Any]] = []
     observe, function = resample.observe, run._function
 
@@ -27,7 +27,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
         return observe(measure)
 
     def start(kind: str) -> Any:
-        found.append((kind, resample._of_size.cache_info().currsize))
+        kept = (resample._of_size, resample.unit_statistics, resample._metric)
+        found.append((kind, [each.cache_info().currsize for each in kept]))
         return function(kind)
 
     monkeypatch.setattr(resample, "observe", spy)
@@ -47,8 +48,7 @@ def test_sizes_are_observed_once_and_two_of_them_are_kept(tmp_path: Path, told: 
     )
     asked = ["run", str(path), "--runs", str(tmp_path / "runs"), "--serial", "--block-cells", "1"]
     assert CliRunner().invoke(cli, asked, catch_exceptions=False).exit_code == 0
-    assert [kept for kind, kept in told if kind == "resample"] == [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]  # three blocks a size
+    assert [kept[0] for kind, kept in told if kind == "resample"] == [0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2]  # three blocks a size
     assert [units for kind, units in told if kind == "observed"] == [10, 20, 30, 40]
-    # Cubes and reports begin without any, and a cube is made of the statistics that are at hand.
-    assert [(kind, kept) for kind, kept in told if kind in ("collect", "report")] == [("collect", 0), ("report", 0)]
-    assert resample.unit_statistics.cache_info().currsize == 0
+    # A cube is made of the statistics that are at hand, and a report of none of this.
+    assert [(kind, kept) for kind, kept in told if kind in ("collect", "report")] == [("collect", [0, 1, 1]), ("report", [0, 0, 0])]
