@@ -102,7 +102,7 @@ def _written(param: click.Parameter) -> str:
 
 
 def _value_of(option: str) -> str:
-    """Return what stands for the value of an option in the help of the commands that have it."""
+    """Return the placeholder that help shows for the value of an option."""
     params = [param for name in _visible() for param in cli.commands[name].params if option in param.opts]
     values = {param.metavar or param.type.name.upper() for param in params if not isinstance(param.type, click.Choice)}
     return values.pop() if len(values) == 1 else "VALUE"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pipeline.interfaces.items import Items
 
-if TYPE_CHECKING:  # a mistyped name is told before NumPy would be imported
+if TYPE_CHECKING:  # so that a mistyped name is reported without NumPy
     import numpy as np
     from numpy.typing import NDArray
 

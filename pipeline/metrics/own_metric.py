@@ -30,7 +30,8 @@ class OwnMetric(Metric):
     name : str
         ``module:name``, as the study has it.
     made : object
-        What that made. It may lack ``name`` and ``signature``, and in place of `Statistics` give rows of whole numbers.
+        The object made by that class or function. It may lack ``name`` and ``signature``, and may give rows of whole numbers
+        in place of `Statistics`.
     code : str
         The digest of its code, which goes into the signature.
 

@@ -245,8 +245,8 @@ def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critic
 def _last_that_lacks(k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, power: float) -> NDArray[np.int64]:
     """Return, row by row, the last column in which k wins of m are less probable than a power; −1 where there is none.
 
-    The more units, the more probable are k wins: of columns side by side with the same k, those that lack power come first. So the
-    first of each such group is computed, and the others only in the last group whose first one lacks power.
+    k wins become more probable as units are added, so among neighbouring columns with the same k those that lack power come first.
+    Only the first of each such group is computed, and the others in the last group whose first one lacks power.
     """
     rows, width = m.shape
     first = np.ones(m.shape, np.bool_)

@@ -41,7 +41,7 @@ def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
 
 
 def content_of(column: NDArray[np.int64]) -> bytes:
-    """Return a digest by which equal columns are known: the bytes of all of a thousand systems would be held beside the columns.
+    """Return a digest by which equal columns are recognised; kept bytes would take as much memory as the columns.
 
     Examples
     --------
