@@ -69,6 +69,8 @@ class Metric(ABC):
     needs_of_outputs, needs_of_gold : tuple of str
         Columns that it cannot do without, of each output and of the gold (``reference`` is any number of references); none where it
         does not say. A study whose files lack one is refused before anything is computed.
+    title : str
+        What people call it with its options, on pages and in figures: ``chrF++``. Empty where it is called as studies call it.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Metric(ABC):
     checks_gold: bool = False
     needs_of_outputs: tuple[str, ...] = ()
     needs_of_gold: tuple[str, ...] = ()
+    title: str = ""
 
     @property
     @abstractmethod

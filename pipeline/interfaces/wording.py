@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
-__all__ = ["MISSING", "format_interval", "format_number", "format_p", "format_share", "name_metric", "shorten"]
+__all__ = ["MISSING", "call_metrics", "format_interval", "format_number", "format_p", "format_share", "name_metric", "shorten"]
 
 MISSING = "–"
 
@@ -39,6 +42,8 @@ METRICS: Mapping[str, str] = {
     "win-rate": "win rate",
 }
 """What people call metrics, by what studies, files and flags call them. Any other metric has one name."""
+
+_TITLES: ContextVar[Mapping[str, str]] = ContextVar("titles of metrics", default=MappingProxyType({}))
 
 SMALLEST_NORMAL = 2.0**-1022
 """Floats below it have lost digits."""
@@ -105,15 +110,37 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
     return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"
 
 
+@contextmanager
+def call_metrics(titles: Mapping[str, str]) -> Iterator[None]:
+    """Let `name_metric` call the metrics of a study by their titles, until the block ends.
+
+    Hundreds of tables, figures and sentences name a metric, many of them of rows that hold its key alone: who makes or shows a
+    report says here, once, what its study calls them.
+
+    Examples
+    --------
+    >>> with call_metrics({"chrf": "chrF++"}):
+    ...     name_metric("chrf"), name_metric("bleu")
+    ('chrF++', 'BLEU')
+    """
+    token = _TITLES.set(titles)
+    try:
+        yield
+    finally:
+        _TITLES.reset(token)
+
+
 def name_metric(name: str) -> str:
     """Return what people call a metric; one that has no other name, such as one of the user's own, keeps that of the study.
+
+    Within `call_metrics` a metric has the title that it has there.
 
     Examples
     --------
     >>> name_metric("bleu"), name_metric("chrf"), name_metric("accuracy"), name_metric("my_metrics:BLEU")
     ('BLEU', 'chrF', 'accuracy', 'my_metrics:BLEU')
     """
-    return METRICS.get(name, name)
+    return _TITLES.get().get(name) or METRICS.get(name, name)
 
 
 def shorten(name: str, longest: int) -> str:

@@ -59,6 +59,8 @@ class Chrf(Metric):
         self.lowercase = check_flag("lowercase", lowercase)
         self.whitespace = check_flag("whitespace", whitespace)
         self.eps_smoothing = check_flag("eps_smoothing", eps_smoothing)
+        # As the field writes it; sacreBLEU writes the 2 of the usual beta too, chrF2.
+        self.title = f"chrF{'' if self.beta == 2 else f'{self.beta:g}'}{'+' * self.word_order}"
         orders = [f"character.{n + 1}" for n in range(self.char_order)] + [f"word.{n + 1}" for n in range(self.word_order)]
         self.statistics: tuple[str, ...] = tuple(
             f"{order}.{part}" for order in orders for part in ("hypothesis", "reference", "match")

@@ -57,6 +57,7 @@ class OwnMetric(Metric):
         self.checks_gold = bool(getattr(made, "checks_gold", False))
         self.needs_of_outputs: tuple[str, ...] = tuple(getattr(made, "needs_of_outputs", ()))
         self.needs_of_gold: tuple[str, ...] = tuple(getattr(made, "needs_of_gold", ()))
+        self.title = getattr(made, "title", "")
         own = " ".join(str(getattr(made, "signature", "")).split())
         self._signature = "|".join(part for part in (name, f"code:{code}", own) if part)
 

@@ -15,7 +15,7 @@ from pipeline.options import check_options
 from pipeline.own_code import import_object, packaged_files
 from pipeline.plugins import check_members, complete_class, import_plugin, list_plugins, refuse_unknown
 
-__all__ = ["PLACES", "call_by_options", "is_metric", "is_own", "load_metric", "pin_options", "refuse_unknown_metric"]
+__all__ = ["PLACES", "call_by_options", "is_metric", "is_own", "load_metric", "pin_options", "refuse_unknown_metric", "title_of"]
 
 _KIND, _PATH, _CODE = "metric", "path", "code digest"
 
@@ -109,6 +109,15 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     metric = _make(name, complete_class(import_plugin("metrics", kind), Metric), given)
     check_members("metric", kind, metric, Metric)
     return metric
+
+
+def title_of(name: str, metric: Metric) -> str:
+    """Return what people call a metric with its options, on one line; nothing where that is what they call any of its name.
+
+    One that a study asks for under a name of the study's own (``{name: mine, metric: chrf}``) keeps that name.
+    """
+    its_own = is_own(name) or name in list_plugins("metrics")
+    return " ".join(str(getattr(metric, "title", "")).split()) if its_own else ""
 
 
 def is_own(name: str) -> bool:

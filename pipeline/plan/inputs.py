@@ -17,7 +17,8 @@ class MetricInputs:
 
     ``places`` names the options that say where its code is, which is no part of what it is: the signature has the code's digest.
     ``form`` is that of the metric: only a ratio has exact tails, which take their time. ``denominators`` says
-    whose those of a ratio are, as the metric declares it.
+    whose those of a ratio are, as the metric declares it. ``title`` is what people call it, empty in
+    plans of earlier versions.
     """
 
     name: str
@@ -27,6 +28,7 @@ class MetricInputs:
     places: tuple[str, ...] = ()
     form: str = "ratio"
     denominators: str = "unknown"
+    title: str = ""
 
     @property
     def identity(self) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.replicas.models import ModelGains
+from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import spread_published
 from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
@@ -60,6 +61,11 @@ class _Family(NamedTuple):
 
 def build_report(given: ReportInput) -> FullReport:
     """Return everything that a report says; missing numbers are None, with a reason or note beside them."""
+    with call_metrics(given.titles):
+        return _build(given)
+
+
+def _build(given: ReportInput) -> FullReport:
     study = given.study
     cubes = {FamilyKey(name, *place): cube for name, cube in given.cubes.items() for place in list_slices(cube)}
     refuse_unshowable(given.findings, cubes)
@@ -246,6 +252,7 @@ def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
                 name=metric,
                 signature=plain(metric_fact(cube, "metric_signatures", metric)),
                 higher_is_better=plain(metric_fact(cube, "higher_is_better", metric)),
+                title=name_metric(metric),
             )
             for metric in map(str, cube["metric"].values.tolist())
         ],

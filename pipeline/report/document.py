@@ -52,6 +52,7 @@ __all__ = [
     "encode_document",
     "read_checks",
     "read_report",
+    "read_titles",
     "read_verdicts",
     "to_document",
 ]
@@ -103,6 +104,11 @@ class Report:
     def procedures(self) -> tuple[str, ...]:
         """The procedures in the study's order; verdicts are those of the first."""
         return tuple(dict.fromkeys(row.procedure for row in self.signature))
+
+    @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """What people call each metric of the study; nothing of one in reports of earlier versions."""
+        return {row.name: row.title for test_set in self.test_sets for row in test_set.metrics if row.title is not None}
 
     @cached_property
     def places(self) -> tuple[FamilyKey, ...]:
@@ -229,6 +235,12 @@ def read_report(document: Mapping[str, Any]) -> Report:
 def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
     """Return the verdicts of a document, also of one that an earlier version wrote."""
     return [Verdict(row["test_set"], row["metric"], row["procedure"], row["sentences"]) for row in document["verdict"]]
+
+
+def read_titles(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return what people call each metric of a document; nothing where an earlier version wrote it."""
+    sets = document["test_sets"] if document["schema_version"] == SCHEMA_VERSION else ()
+    return {row["name"]: row["title"] for test_set in sets for row in test_set["metrics"] if "title" in row}
 
 
 def read_checks(document: Mapping[str, Any]) -> list[Check]:

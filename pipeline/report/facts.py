@@ -68,11 +68,15 @@ class TestSizeRow:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric of a test set; ``signature`` and direction are None where its cube does not say them."""
+    """A metric of a test set, by its key; ``title`` is what people call it, which reports of earlier versions did not hold.
+
+    ``signature`` and direction are None where its cube does not say them.
+    """
 
     name: str
     signature: str | None
     higher_is_better: bool | None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class ReportInput:
         By test set, why its format is the one it is, where the study left that open.
     unit_reasons : mapping of str to str
         By test set, why its units are what they are, where the study left that open.
+    titles : mapping of str to str
+        By metric, what people call it with the options it has.
     provenance : Provenance
         When the run began, how to run it again, and the digests of its inputs.
     """
@@ -66,4 +68,5 @@ class ReportInput:
     run_id: str = ""
     recognised: Mapping[str, str] = field(default_factory=dict)
     unit_reasons: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     provenance: Provenance = field(default_factory=Provenance)

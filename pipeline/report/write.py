@@ -8,6 +8,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from pipeline.interfaces.wording import call_metrics
 from pipeline.report.build import build_report
 from pipeline.report.document import Report, encode_document, to_document
 from pipeline.report.input import ReportInput
@@ -39,12 +40,13 @@ def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> 
     from pipeline.report.layout.pages import render_html, render_markdown
 
     formats = given.study.report.formats
-    views, drawings = view_all(report), draw_all(given, report)
-    files = {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
-    if "markdown" in formats:
-        files["report.md"] = render_markdown(report, views, drawings, given.provenance).encode()
-    if "html" in formats:
-        files["index.html"] = render_html(report, views, drawings, [*beside, *files], given.provenance, given.items).encode()
+    with call_metrics(report.titles):
+        views, drawings = view_all(report), draw_all(given, report)
+        files = {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
+        if "markdown" in formats:
+            files["report.md"] = render_markdown(report, views, drawings, given.provenance).encode()
+        if "html" in formats:
+            files["index.html"] = render_html(report, views, drawings, [*beside, *files], given.provenance, given.items).encode()
     return files
 
 

@@ -10,13 +10,14 @@ from pathlib import Path
 from pipeline.analyses.registry import load_analysis
 from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, StoreError
 from pipeline.interfaces import Items
+from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.items.align import alignment_table, survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.gold import gold_digest_of, read_gold
 from pipeline.items.readers import load_reader
 from pipeline.items.recognise import AUTO, recognise_formats
 from pipeline.items.stored import frame_key, grouping_key, read_frame, read_grouping, store_frame, store_grouping
-from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options
+from pipeline.metrics.registry import PLACES, is_own, load_metric, pin_options, title_of
 from pipeline.plan.inputs import Inputs, MetricInputs, OutputInputs, TestSetInputs
 from pipeline.procedures.registry import check_procedure
 from pipeline.store.runs import Store
@@ -44,7 +45,7 @@ from pipeline.survey.needs import refuse_lacking_columns, refuse_numbers
 from pipeline.survey.training import load_trainers, refuse_without_gold, signatures, survey_training
 from pipeline.survey.warnings import warn_of_directions, warn_of_kinds, warn_of_max_t, warn_of_runs, warn_of_sizes, warn_of_strata
 
-__all__ = ["StudySurvey", "frames_are_sound", "survey_loaded", "survey_study"]
+__all__ = ["StudySurvey", "frames_are_sound", "survey_loaded", "survey_study", "title_apart"]
 
 
 class StudySurvey:
@@ -149,17 +150,18 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
         check_procedure(procedure)
     refuse_without_gold(study)
     trainers = load_trainers(study, base)
-    metrics = tuple(_metric_inputs(place, spec, base) for place, spec in enumerate(study.metrics))
+    metrics = title_apart([_metric_inputs(place, spec, base) for place, spec in enumerate(study.metrics)])
     refuse_zeros(study, metrics)
     refuse_without_law(study, metrics)
     surveys = _survey_all(study, base, metrics)
     refuse_unclear_sizes(study, surveys)
     golds = {name: (survey.gold, survey.gold_digest) for name, survey in surveys.items()}
     training = survey_training(study, base, trainers, golds)
-    test_sets = [
-        _test_set_inputs(study, base, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
-        for name, survey in surveys.items()
-    ]
+    with call_metrics({metric.name: metric.title for metric in metrics}):  # for its warnings
+        test_sets = [
+            _test_set_inputs(study, base, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
+            for name, survey in surveys.items()
+        ]
     refuse_baseline(study.resampling.baseline, test_sets)
     refuse_bootstrap_t(study, test_sets, base)
     coordinates, told = _coordinates(study, base, surveys, test_sets)
@@ -241,7 +243,18 @@ def _metric_inputs(place: int, spec: MetricSpec, base: Path) -> MetricInputs:
         options = pin_options(name, spec.options, base)
         metric = load_metric(name, options)
     places = PLACES if is_own(name) else ()
-    return MetricInputs(name, options, metric.signature, metric.higher_is_better, places, metric.form, metric.denominators)
+    return MetricInputs(
+        name, options, metric.signature, metric.higher_is_better, places, metric.form, metric.denominators, title_of(name, metric)
+    )
+
+
+def title_apart(metrics: Sequence[MetricInputs]) -> tuple[MetricInputs, ...]:
+    """Return the metrics, each called by its title, or as the study calls it where another would have the same one."""
+    titles = [metric.title or name_metric(metric.name) for metric in metrics]
+    return tuple(
+        replace(metric, title=title if titles.count(title) == 1 else metric.name)
+        for metric, title in zip(metrics, titles, strict=True)
+    )
 
 
 def _survey(name: str, spec: TestSet, study: Study, base: Path) -> Survey:

@@ -7,7 +7,7 @@ with the metric that scores them, warnings about numbers that were rounded diffe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
-from pipeline.interfaces.wording import name_metric
+from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
 from pipeline.plan.inputs import MetricInputs
@@ -152,6 +152,12 @@ def report(task: Task, runs: Path) -> Receipt:
 def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
     """Return everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
     manifest = read_manifest(run)
+    titles = {metric.name: metric.title for metric in manifest.inputs.metrics}
+    with call_metrics(titles):
+        return replace(_gather(run, manifest, study), titles=titles)
+
+
+def _gather(run: RunDirectory, manifest: Manifest, study: Study | None) -> ReportInput:
     asked = study or manifest.study
     # Always the one that machines read: it is what a finished run is known by.
     formats = tuple(dict.fromkeys((*asked.report.formats, "json")))

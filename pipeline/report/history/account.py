@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from pipeline.interfaces.wording import call_metrics
 from pipeline.report.document import Report
 from pipeline.report.history.confirmation import answers_before, confirm_losses, hold_to_level, list_answers
 from pipeline.report.history.gate import Judged, conclude_gate, judge_candidates
@@ -57,6 +58,13 @@ def account_for(
     accounts : sequence of mappings
         Of the slots before, in order.
     """
+    with call_metrics(report.titles):
+        return _account_for(slot, report, measured, asked, accounts)
+
+
+def _account_for(
+    slot: str, report: Report, measured: Measured, asked: Asked, accounts: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], list[Judged]]:
     last = accounts[-1] if accounts else None
     seen = next((one for one in accounts if one["run"] == measured.run), None)
     # The same run has been looked at: what it may claim was settled then, and nothing is spent.

@@ -6,7 +6,7 @@ Nothing is decided here: the answers are the verdicts of the report, seen from t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from pipeline.interfaces.wording import name_metric
@@ -58,6 +58,8 @@ class Judged:
         Adjusted: what ``equivalent`` is by; none without a margin, and of identical outputs.
     open_at_zero : bool
         Whether the end of the interval that lies nearer to 0 is left out of it.
+    title : str
+        What people call the metric; empty in accounts of earlier versions.
     """
 
     test_set: str
@@ -72,13 +74,19 @@ class Judged:
     digits: int
     p_equivalence: float | None = None
     open_at_zero: bool = False
+    title: str = ""
+
+    @property
+    def called(self) -> str:
+        """What people call the metric."""
+        return self.title or name_metric(self.metric)
 
     def say(self) -> str:
         """Return it as a sentence."""
         said = _PHRASES[self.answer].format(candidate=self.candidate, baseline=self.baseline)
         p = "" if self.p is None else f"p {self.show_p()}"
         numbers = ", ".join(part for part in (self.show_gain(), p) if part)
-        where = f" on {self.test_set} by {name_metric(self.metric)}"
+        where = f" on {self.test_set} by {self.called}"
         return said + where + (f": {numbers}" if numbers else "") + (f" ({self.why})" if self.why else "")
 
     def show_gain(self) -> str:
@@ -113,7 +121,11 @@ def judge_candidates(report: Report, baseline: str, candidates: Sequence[str] = 
         All others where none is named.
     """
     first = [place for place in report.places if place.procedure == report.procedures[0]]
-    return [one for place in first for one in _of_family(report, place, baseline, candidates)]
+    return [
+        replace(one, title=report.titles.get(place.metric, ""))
+        for place in first
+        for one in _of_family(report, place, baseline, candidates)
+    ]
 
 
 def _of_family(report: Report, place: FamilyKey, baseline: str, candidates: Sequence[str]) -> Iterator[Judged]:
@@ -183,7 +195,7 @@ def render_gate(judged: Sequence[Judged], *, run: str) -> str:
     lines = [f"### {_MARKS[whole]} {whole}", ""]
     lines += ["| | test set | metric | system | baseline | gain | p adjusted | |", "|---|---|---|---|---|--:|--:|---|"]
     for one in sorted(judged, key=lambda one: ANSWERS.index(one.answer)):
-        words = (f"{_MARKS[one.answer]} {one.answer}", one.test_set, name_metric(one.metric), one.candidate, one.baseline)
+        words = (f"{_MARKS[one.answer]} {one.answer}", one.test_set, one.called, one.candidate, one.baseline)
         cells = (*words, one.show_gain() or "–", one.show_p() if one.p is not None else "–", one.why)
         lines.append("| " + " | ".join(map(escape, cells)) + " |")
     return "\n".join([*lines, "", f"Run `{run}`.", ""])
@@ -198,7 +210,7 @@ def render_annotations(judged: Sequence[Judged]) -> list[str]:
 
 
 def _headline(one: Judged) -> str:
-    return f"{name_metric(one.metric)} on {one.test_set}: {one.answer}"
+    return f"{one.called} on {one.test_set}: {one.answer}"
 
 
 def _data(text: str) -> str:

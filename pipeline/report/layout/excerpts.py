@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from pipeline.interfaces.wording import call_metrics
 from pipeline.report.document import Report
 from pipeline.report.layout.view import View
 from pipeline.report.layout.views import view_all
@@ -60,14 +61,19 @@ class Excerpt:
     first: frozenset[str] = frozenset()
 
 
-def list_excerpts(report: Report, *, most_pairs: int = 20) -> Iterator[Excerpt]:
-    """Go through the families that have a verdict.
+def list_excerpts(report: Report, *, most_pairs: int = 20) -> list[Excerpt]:
+    """Return the families that have a verdict.
 
     Parameters
     ----------
     most_pairs : int
         Where there are more pairs, those that a reader looks for first are listed (`first_pairs`), and the rest is counted.
     """
+    with call_metrics(report.titles):
+        return list(_iterate(report, most_pairs))
+
+
+def _iterate(report: Report, most_pairs: int) -> Iterator[Excerpt]:
     boards = dict(zip(report.places, (view for view in view_all(report) if view.kind == "leaderboard"), strict=True))
     lower = {family_of(row) for row in report.signature if "|higher:worse" in row.line}
     for verdict in report.verdict:

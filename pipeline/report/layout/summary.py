@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.interfaces import Check
-from pipeline.interfaces.wording import name_metric
+from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
 from pipeline.report.layout.terminal import Screen, lay_out
@@ -25,17 +25,20 @@ DISPENSABLE = ("exact", "p")
 ON_FILES = Screen()
 
 
-def conclude(verdicts: Sequence[Verdict], *, most: int = 5) -> list[str]:
+def conclude(verdicts: Sequence[Verdict], *, titles: Mapping[str, str], most: int = 5) -> list[str]:
     """Return what a run found in a few lines: the verdict of one family, or the first sentence of each of several.
 
     Parameters
     ----------
+    titles : mapping of str to str
+        What people call each metric.
     most : int
         Families to name; the rest is counted.
     """
     if len(verdicts) == 1:
         return [" ".join(verdicts[0].sentences)]
-    lines = [f"{verdict.test_set} · {name_metric(verdict.metric)}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
+    with call_metrics(titles):
+        lines = [f"{verdict.test_set} · {name_metric(verdict.metric)}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
     rest = len(verdicts) - most
     return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
 

@@ -139,9 +139,9 @@ def in_terminal(folder: Path, *arguments: str, term: str) -> str:
 
 def test_many_verdicts_are_named_and_counted() -> None:
     several = [Verdict(f"set {k}", "bleu", "paired-bootstrap", [f"{k} wins.", "More."]) for k in range(9)]
-    assert conclude(several[:1]) == ["0 wins. More."]
-    assert conclude(several[:2]) == ["set 0 · BLEU: 0 wins.", "set 1 · BLEU: 1 wins."]
-    assert conclude(several)[4:] == ["set 4 · BLEU: 4 wins.", "… 4 more verdicts are in the report"]
+    assert conclude(several[:1], titles={}) == ["0 wins. More."]
+    assert conclude(several[:2], titles={}) == ["set 0 · BLEU: 0 wins.", "set 1 · BLEU: 1 wins."]
+    assert conclude(several, titles={})[4:] == ["set 4 · BLEU: 4 wins.", "… 4 more verdicts are in the report"]
 
 
 def test_what_is_not_in_order_is_told_in_lines_that_fit() -> None:
