@@ -6,6 +6,7 @@ with the metric that scores them, warnings about numbers that were rounded diffe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -145,12 +146,16 @@ def report(task: Task, runs: Path) -> Receipt:
     for receipt in iterate_receipts(run.ledger):
         if receipt.kind == "shard":  # the cubes, which are done, have their chunks
             (run.store.root / receipt.file).unlink(missing_ok=True)
-    write_report(gather(run), run.report, replaces=True)
-    return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {})
+    spent: dict[str, float] = {}
+    write_report(gather(run, spent=spent), run.report, replaces=True)
+    return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {"analyses_cpu_seconds": spent})
 
 
-def gather(run: RunDirectory, *, study: Study | None = None) -> ReportInput:
-    """Return everything a report is made of; ``study`` replaces the run's own for another level, family or format."""
+def gather(run: RunDirectory, *, study: Study | None = None, spent: dict[str, float] | None = None) -> ReportInput:
+    """Return everything a report is made of; ``study`` replaces the run's own for another level, family or format.
+
+    ``spent`` receives the CPU seconds that each analysis took.
+    """
     manifest = read_manifest(run)
     titles = {metric.name: metric.title for metric in manifest.inputs.metrics}
     with call_metrics(titles):
@@ -187,7 +192,7 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None) -> Repor
     return ReportInput(
         study=asked,
         cubes=cubes,
-        findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics)),
+        findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics, {} if spent is None else spent)),
         items=tuple(_items(asked, cubes, run, manifest.inputs.metrics)),
         models=tuple(_models(asked, cubes, run, manifest.inputs.metrics)),
         alignment=alignment,
@@ -230,14 +235,18 @@ def _items(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: S
         return  # an archive of a run may lack them: all that a report must have is told without
 
 
-def _findings(study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs]) -> list[Finding]:
+def _findings(
+    study: Study, cubes: Mapping[str, Any], run: RunDirectory, metrics: Sequence[MetricInputs], spent: dict[str, float]
+) -> list[Finding]:
     findings = []
     run_of_model = find_run(cubes.values())
     for spec in study.asked_analyses:
+        start = time.process_time()
         options = dict(spec.options)
         analysis = load_analysis(spec.name, options)
         if isinstance(analysis, TakesStatistics):
             analysis = analysis.with_statistics(scored_statistics(run.cubes, cubes, metrics, plain=_is_plain(study)))
         found = accept_finding(spec.name, analysis.find(cubes, options))
         findings.append(say_single_runs(found, run_of_model) if run_of_model and analysis.of_single_runs else found)
+        spent[spec.name] = round(spent.get(spec.name, 0.0) + time.process_time() - start, 4)
     return findings

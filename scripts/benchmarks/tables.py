@@ -9,7 +9,8 @@ __all__ = ["TABLES", "render_all", "tabulate"]
 
 Record = Mapping[str, Any]
 MEBIBYTE = 2**20
-UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB", "beside_s": "{:.1f}"}
+UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB"}
+UNITS |= {"beside_s": "{:.1f}", "analyses_s": "{:.1f}"}
 MODES = {
     "full": "full measurement",
     "chosen": "a measurement of chosen parts",
@@ -145,8 +146,10 @@ def render_shipped(records: Sequence[Record]) -> str:
     rows = []
     for r in records:
         stages = [seconds(r[f"{stage}_s"]) for stage in ("train", "extract", "resample", "collect", "report")]
-        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"]))])
-    return tabulate(["study", "trainings", "extraction", "resampling", "collect", "report", "the last two"], rows)
+        analyses = _judged(r, "analyses_s", seconds(r["analyses_s"])) if "analyses_s" in r else "not told"
+        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"])), analyses])
+    header = ["study", "trainings", "extraction", "resampling", "collect", "report", "the last two", "analyses, of the report"]
+    return tabulate(header, rows)
 
 
 def render_extraction(records: Sequence[Record]) -> str:

@@ -15,7 +15,7 @@ from pipeline.api import run
 from pipeline.cli.main import main  # noqa: F401 - registers the commands
 from pipeline.cli.options import cli
 from pipeline.errors import PipelineError
-from pipeline.record.manifest import read_manifest
+from pipeline.record.manifest import iterate_receipts, read_manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.study.load import override_study
 from pipeline.tasks.report import gather
@@ -163,3 +163,11 @@ def test_documents_that_are_asked_and_not_given_come_with_help(tmp_path: Path, o
     (problem,) = refused.exception.problems
     assert problem.code == "P110"
     assert "`documents: FILE`" in str(problem.help)
+
+
+def test_the_receipt_of_a_report_tells_what_each_analysis_took(done: RunDirectory) -> None:
+    (receipt,) = [receipt for receipt in iterate_receipts(done.ledger) if receipt.kind == "report"]
+    told = receipt.covers["analyses_cpu_seconds"]
+    assert [*told] == [spec.name for spec in read_manifest(done).study.asked_analyses]
+    assert sum(told.values()) > 0
+    assert sum(told.values()) < receipt.cpu_seconds
