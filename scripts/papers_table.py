@@ -56,9 +56,9 @@ computed independently of this package. After that each study has a section with
 The report of a run has its figures in `report/figures/`, by the names in the tables below.
 
 Not here: base noun phrases of ATIS as Krymolowski had them, for only its trees are public (16b and 16c make phrases of the trees);
-Clark and others' pool of 300 runs of a translation system, for which 60 runs of a tagger stand in (15c). Larger samples of trained
-systems than those for Figs. 5 and 8 and Table 1 of Berg-Kirkpatrick and others are in `workflows/parsers-ewt.yaml`,
-`grammars-treebank.yaml` and `taggers-brown.yaml`.
+Clark and others' pool of 300 runs of a translation system, for which 150 runs of each of two taggers stand in (15c). Larger
+samples of trained systems than those for Figs. 5 and 8 and Table 1 of Berg-Kirkpatrick and others are in
+`workflows/parsers-ewt.yaml`, `grammars-treebank.yaml` and `taggers-brown.yaml`.
 """
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.analyses.replicas.budget import budget_rows, list_budget_figures, show_budgets
 from pipeline.analyses.replicas.data import Model, count_distinct, group_runs, load_replicas, pair_models, say_copies
-from pipeline.analyses.replicas.development import Development
+from pipeline.analyses.replicas.development import TUNED, Development
 from pipeline.analyses.replicas.figures import list_figures, list_histograms
 from pipeline.analyses.replicas.gains import gain_rows
 from pipeline.analyses.replicas.nulls import Draw, null_rows
@@ -165,7 +165,7 @@ class ReplicaAnalysis(Analysis):
                 continue
             draw = Draw(int(cube.attrs.get("seed", 0)), test_set, options.replicates)
             alpha = float(cube.attrs.get("alpha", 0.05))
-            for row in _metric_rows(replicas, models, draw, options, alpha):
+            for row in _metric_rows(replicas, models, draw, options, alpha, tuned=test_set == options.development):
                 tuned = development.describe(models, row, **where) if row["kind"] == "model" else {}
                 yield {**row, **tuned, **where}
 
@@ -188,7 +188,7 @@ def _why_nothing(models: Sequence[Model], options: ReplicaOptions) -> str | None
 
 
 def _metric_rows(
-    replicas: Replicas, models: Sequence[Model], draw: Draw, options: ReplicaOptions, alpha: float
+    replicas: Replicas, models: Sequence[Model], draw: Draw, options: ReplicaOptions, alpha: float, *, tuned: bool
 ) -> Iterator[dict[str, Any]]:
     seen = observe_replicas(replicas)
     yield from _model_rows(replicas, models, seen, draw)
@@ -221,7 +221,9 @@ def _metric_rows(
         yield from ({"kind": "test", **row} for row in rows if options.chosen or row["null"] != "paired-runs" or not row["reason"])
     yield from ({"kind": "single", **row} for row in single_rows(replicas, models, draw, seen=seen))
     yield from ({"kind": "gains", **row} for row in gain_rows(replicas, models, draw, options, seen=seen))
-    yield from ({"kind": "subset", **row} for row in subset_rows(replicas, models, draw, options, seen=seen, alpha=alpha))
+    refused = TUNED if tuned else None
+    subsets = subset_rows(replicas, models, draw, options, seen=seen, alpha=alpha, refused=refused)
+    yield from ({"kind": "subset", **row} for row in subsets)
 
 
 def _model_rows(replicas: Replicas, models: Sequence[Model], seen: ObservedReplicas, draw: Draw) -> Iterator[dict[str, Any]]:

@@ -13,9 +13,9 @@ from pipeline.resampling.replicas.score_deviation import run_spread
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["Development"]
+__all__ = ["TUNED", "Development"]
 
-_TUNED = "runs were tuned on this test set: it tests nothing"
+TUNED = "runs were tuned on this test set: it tests nothing"
 
 
 class Development:
@@ -38,7 +38,7 @@ class Development:
         scores, reason = self._scores(model, metric)
         fields: dict[str, Any] = {"s_dev": run_spread(scores) if reason is None else None, "s_dev_reason": reason}
         if test_set == self._name:
-            fields["warning"] = "; ".join(filter(None, (row["warning"], _TUNED)))
+            fields["warning"] = "; ".join(filter(None, (row["warning"], TUNED)))
         return fields
 
     def _scores(self, model: Model, metric: str) -> tuple[np.ndarray[Any, np.dtype[np.float64]], str | None]:

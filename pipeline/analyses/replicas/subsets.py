@@ -26,9 +26,19 @@ _FIELDS = ("p_low", "p_median", "p_high", "rejected", "rejected_against")
 
 
 def subset_rows(
-    replicas: Replicas, models: Sequence[Model], draw: Draw, options: ReplicaOptions, *, seen: ObservedReplicas, alpha: float
+    replicas: Replicas,
+    models: Sequence[Model],
+    draw: Draw,
+    options: ReplicaOptions,
+    *,
+    seen: ObservedReplicas,
+    alpha: float,
+    refused: str | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield p by number of runs for every differing pair of models and every null; first the model that all runs favour."""
+    """Yield p by number of runs for every differing pair of models and every null; first the model that all runs favour.
+
+    ``refused`` is why no runs are drawn at all.
+    """
     if not options.subsets:
         return
     pool = replicas.runs[replicas.pairs].min(axis=1).tolist()
@@ -37,7 +47,7 @@ def subset_rows(
     left = options.budget
     for number in sorted({number for pair in told for number in numbers[pair]}):
         concerned = [pair for pair in told if number in numbers[pair]]
-        asked = [pair for pair in concerned if why_refused(number, pool[pair]) is None]
+        asked = [] if refused else [pair for pair in concerned if why_refused(number, pool[pair]) is None]
         places = np.unique(replicas.pairs[asked]) if asked else np.zeros(0, np.int64)
         cost = float(options.subsets) * options.subset_replicates * number * len(places) * replicas.statistics[0][0].size
         for null in options.chosen_for_subsets:
@@ -63,7 +73,7 @@ def subset_rows(
                     "replicates": options.subset_replicates,
                     "alpha": alpha,
                     **own,
-                    "reason": why_refused(number, pool[pair]) or beyond or empty,
+                    "reason": refused or why_refused(number, pool[pair]) or beyond or empty,
                 }
 
 
@@ -85,8 +95,7 @@ def _test_subsets(
     pairs = np.searchsorted(places, replicas.pairs[list(asked)])
     p, gain = (np.empty((options.subsets, len(asked))) for _ in range(2))
     for subset in range(options.subsets):
-        statistics = tuple(replicas.statistics[place][own[subset]] for place, own in zip(places.tolist(), chosen, strict=True))
-        some = Replicas(statistics, replicas.score, replicas.form, replicas.higher_is_better, pairs, replicas.follows)
+        some = replicas.choose(places.tolist(), [own[subset] for own in chosen], pairs)
         draws = draw.at(f"{null} of {number} runs", replicas.n_units, rule=f"subset {subset}")
         found = find_p(null, draws, some, replicates=options.subset_replicates)
         p[subset], gain[subset] = found.p, found.delta

@@ -20,6 +20,7 @@ from pipeline.resampling.products.contract import Contraction, Product, largest_
 __all__ = ["BitPlanes", "SwapProduct", "pad_words", "plan_swap_product"]
 
 _STEP = 8  # words that are counted in one pass over the replicates; columns and masks are padded to whole steps
+_TAKEN_APART = 2**17  # bits at a time: their numbers stay in the second-level cache
 _ROWS = 64  # replicates whose masks stay in the first-level cache
 
 
@@ -51,24 +52,47 @@ class BitPlanes:
         >>> found.planes[:, 0], found.first
         (array([4, 5, 1, 3], dtype=uint64), array([0, 2, 2, 4]))
         """
-        words = pad_words(columns.shape[1])
-        planes: list[NDArray[np.uint64]] = []
-        first, is_signed = [0], []
-        for column in columns:
-            is_signed.append(bool(column.size and column.min() < 0))
-            for bit in range(largest_magnitude(column).bit_length() - 1 + is_signed[-1], -1, -1):
-                padded = np.zeros(64 * words, np.bool_)
-                padded[: len(column)] = (column >> bit) & 1  # the shift of a negative number keeps its sign
-                planes.append(np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64))
-            first.append(len(planes))
-        stacked = np.array(planes, np.uint64).reshape(len(planes), words)
-        return cls(stacked, np.array(first, np.int64), np.array(is_signed, np.bool_))
+        is_signed = columns.min(axis=1, initial=0) < 0
+        bits = [largest_magnitude(column).bit_length() + signed for column, signed in zip(columns, is_signed.tolist(), strict=True)]
+        first = np.cumsum([0, *bits], dtype=np.int64)
+        column = np.repeat(np.arange(len(columns)), bits)
+        power = first[column + 1] - 1 - np.arange(first[-1])
+        planes = np.zeros((first[-1], pad_words(columns.shape[1])), "<u8")
+        in_bytes = planes.view(np.uint8)
+        step = max(_TAKEN_APART // max(columns.shape[1], 1), 1)
+        for start in range(0, len(column), step):
+            some = slice(start, start + step)
+            shifted = columns[column[some]] >> power[some, None]  # which keeps the sign of a negative number
+            packed = np.packbits((shifted & 1).astype(np.bool_), axis=1, bitorder="little")
+            in_bytes[some, : packed.shape[1]] = packed
+        planes = planes.astype(np.uint64, copy=False)
+        return cls(planes, first, is_signed)
 
-    def sum_over(self, masks: NDArray[np.uint64], out: NDArray[Any]) -> None:
-        """Sum the columns over (word, replicate) masks into (column, replicate) floats that hold the sums exactly."""
-        if masks.shape[0] < self.planes.shape[1]:
-            raise ValueError(f"masks have {masks.shape[0]} words, columns have {self.planes.shape[1]}")
-        _sum_planes(self.planes, self.first, self.is_signed, masks, out)
+    def take(self, columns: NDArray[np.int64]) -> BitPlanes:
+        """Return some of the columns, as often and in the order in which they are named.
+
+        Examples
+        --------
+        >>> found = BitPlanes.of(np.array([[1, 0, 3], [0, 0, 0], [-1, 1, 0]])).take(np.array([2, 0]))
+        >>> found.planes[:, 0], found.first, found.is_signed
+        (array([1, 3, 4, 5], dtype=uint64), array([0, 2, 4]), array([ True, False]))
+        """
+        lengths = np.diff(self.first)[columns]
+        first = np.cumsum([0, *lengths.tolist()], dtype=np.int64)
+        plane = np.repeat(self.first[columns] - first[:-1], lengths) + np.arange(first[-1])
+        return BitPlanes(self.planes[plane], first, self.is_signed[columns])
+
+    def sum_over(self, masks: NDArray[np.uint64], out: NDArray[Any], at: NDArray[np.int64] | None = None) -> None:
+        """Sum the columns over (word, replicate) masks into (column, replicate) floats that hold the sums exactly.
+
+        ``at``, (column,) and ascending, is the word of the masks at which those of a column begin; all begin with the first
+        where it is not given.
+        """
+        at = np.zeros(len(self.is_signed), np.int64) if at is None else at
+        needed = self.planes.shape[1] + int(at.max(initial=0))
+        if masks.shape[0] < needed:
+            raise ValueError(f"masks have {masks.shape[0]} words, columns have {needed}")
+        _sum_planes(self.planes, self.first, self.is_signed, masks, at, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,18 +150,24 @@ def pad_words(n_units: int) -> int:
 
 @kernel
 def _sum_planes(
-    planes: NDArray[np.uint64], first: NDArray[np.int64], is_signed: NDArray[np.bool_], masks: NDArray[np.uint64], out: NDArray[Any]
+    planes: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    is_signed: NDArray[np.bool_],
+    masks: NDArray[np.uint64],
+    at: NDArray[np.int64],
+    out: NDArray[Any],
 ) -> None:
     words = planes.shape[1]
     near = np.zeros((words, _ROWS), np.uint64)  # rows of the masks lie a power of two apart: they would share cache lines
     total = np.empty(_ROWS, np.int64)
     for start in range(0, masks.shape[1], _ROWS):
         rows = min(_ROWS, masks.shape[1] - start)
-        # Not by slices: with an assignment of arrays Numba compiles the message about their shapes, for six seconds.
-        for word in range(words):
-            for row in range(rows):
-                near[word, row] = masks[word, start + row]
         for column in range(len(first) - 1):
+            if column == 0 or at[column] != at[column - 1]:
+                # Not by slices: with an assignment of arrays Numba compiles the message about their shapes, for six seconds.
+                for word in range(words):
+                    for row in range(rows):
+                        near[word, row] = masks[at[column] + word, start + row]
             total[:] = 0
             for plane in range(first[column], first[column + 1]):
                 sign = -1 if is_signed[column] and plane == first[column] else 1

@@ -99,7 +99,7 @@ def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.f
     Of a metric that is no mean they are linearised: run r has s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its score
     without unit i.
     """
-    runs, of = replicas.distinct
+    runs, of = replicas.distinct.runs, replicas.distinct.of
     without = leave_one_out(np.ascontiguousarray(runs.transpose(1, 0, 2)), replicas.score)
     moved = (replicas.n_units - 1) * (without.mean(axis=1, keepdims=True) - without)
     return [scores[:, None] + moved[own] for scores, own in zip(seen.by_run, of, strict=True)]

@@ -45,7 +45,7 @@ class SharedOutputs:
     @classmethod
     def of(cls, replicas: Replicas, first: NDArray[np.int64], second: NDArray[np.int64], width: int) -> SharedOutputs | None:
         """Find them in the first statistics of the systems of either side; None where few systems share an output."""
-        runs, of = replicas.distinct
+        runs, of = replicas.distinct.runs, replicas.distinct.of
         found, which = [], []
         for side in (first, second):
             numbers = np.array([of[system] for system in side.tolist()])

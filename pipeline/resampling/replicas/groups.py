@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.resampling.products.bitplanes import BitPlanes, pad_words
+from pipeline.resampling.products.bitplanes import BitPlanes
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
-__all__ = ["Group", "PlacedColumns", "group_pairs"]
+__all__ = ["Group", "PlacedColumns", "RunColumns", "group_pairs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,29 +67,18 @@ def _shared_denominators(replicas: Replicas) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class PlacedColumns:
-    """Statistics of systems as bits, one after the other in whole words of 64 units where several runs share a mask.
+    """Statistics of systems as bits, one run after the other in whole words of 64 units.
 
     Parameters
     ----------
     planes : BitPlanes
-        Of (row · statistic) columns.
+        Of (system · statistic) columns.
     totals : (statistic, system) float64
         Over all units.
-    row : (system,) int64, optional
-        Where each system's columns are, if several have the same ones.
     """
 
     planes: BitPlanes
     totals: NDArray[np.float64]
-    row: NDArray[np.int64] | None = None
-
-    @classmethod
-    def of_run(cls, replicas: Replicas, group: Group, run: int, width: int) -> PlacedColumns:
-        """Take the first statistics of the run of this number of all systems apart; one that several have is summed once."""
-        runs, of = replicas.distinct
-        taken, row = np.unique([of[system][run] for system in group.systems.tolist()], return_inverse=True)
-        found = cls.of(runs[taken, None, :, :width])
-        return cls(found.planes, np.ascontiguousarray(found.totals[:, row]), row)
 
     @classmethod
     def of(cls, statistics: NDArray[np.int64]) -> PlacedColumns:
@@ -107,13 +96,50 @@ class PlacedColumns:
 
     def sum_over(self, masks: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Sum over (word, replicate) masks: (statistic, system, replicate)."""
-        width = len(self.totals)
         out = np.empty((len(self.planes.is_signed), masks.shape[1]))
         self.planes.sum_over(masks, out)
-        by_row = out.reshape(-1, width, masks.shape[1])
-        return np.ascontiguousarray((by_row if self.row is None else by_row[self.row]).transpose(1, 0, 2))
+        return np.ascontiguousarray(out.reshape(-1, len(self.totals), masks.shape[1]).transpose(1, 0, 2))
 
 
-def padded_words(n_units: int, runs: int = 1) -> int:
-    """Count the words of a mask over so many runs, each in whole words of 64 units."""
-    return pad_words(64 * -(-n_units // 64) * runs)
+@dataclass(frozen=True, eq=False)
+class RunColumns:
+    """Statistics of the runs of systems as bits; one that several systems have under one number is summed once.
+
+    Parameters
+    ----------
+    planes : BitPlanes
+        Of (row · statistic) columns.
+    at : (row · statistic,) int64
+        Which word of a mask is the first of a column's run.
+    totals : (statistic, system, run) float64
+        Over all units.
+    row : (system, run) int64
+        Where the columns of each are.
+    """
+
+    planes: BitPlanes
+    at: NDArray[np.int64]
+    totals: NDArray[np.float64]
+    row: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, replicas: Replicas, group: Group, width: int, *, words: int) -> RunColumns:
+        """Take the first statistics of a group's runs; the mask of a run begins ``words`` after that of the run before."""
+        known = replicas.distinct
+        number, many = np.array([known.of[system] for system in group.systems.tolist()]), len(known.runs)
+        rows, row = np.unique(np.arange(number.shape[1]) * many + number, return_inverse=True)
+        columns = (rows[:, None] % many * width + np.arange(width)).ravel()
+        totals = known.sums[:width, number].astype(np.float64)
+        return cls(known.planes(width).take(columns), np.repeat(rows // many * words, width), totals, row.reshape(number.shape))
+
+    @property
+    def n_words(self) -> int:
+        """Words that a mask needs."""
+        return int(self.planes.planes.shape[1] + self.at.max(initial=0))
+
+    def sum_over(self, masks: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Sum over (word, replicate) masks: (statistic, system, run, replicate)."""
+        out = np.empty((len(self.at), masks.shape[1]))
+        self.planes.sum_over(masks, out, self.at)
+        by_row = out.reshape(-1, len(self.totals), masks.shape[1])
+        return np.ascontiguousarray(by_row[self.row].transpose(2, 0, 1, 3))

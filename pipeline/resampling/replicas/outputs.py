@@ -7,22 +7,25 @@ of the score of each run's summed statistics: δ = mean_r s(T_{A,r}) − mean_r 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.measures import ScoreFunction
 from pipeline.resampling.observe import TOLERANCE
+from pipeline.resampling.products.bitplanes import BitPlanes
 from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
 
 __all__ = ["Distinct", "ObservedReplicas", "Replicas", "compare_scores", "observe_replicas", "score_sums"]
 
 
-class Distinct(NamedTuple):
-    """Runs that several systems have in common, each once.
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Runs that several systems have in common, each once, and what is known of each.
 
     Parameters
     ----------
@@ -30,10 +33,44 @@ class Distinct(NamedTuple):
         In the order in which systems have them first.
     of : tuple of (run,) int64
         One array a system: which of them its runs are.
+    pool : Distinct, optional
+        Those that these were chosen from, whose sums and bits are made once for all that is chosen.
+    places : (distinct,) int64, optional
+        Which of them.
     """
 
     runs: NDArray[np.int64]
     of: tuple[NDArray[np.int64], ...]
+    pool: Distinct | None = None
+    places: NDArray[np.int64] | None = None
+    _planes: dict[int, BitPlanes] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def sums(self) -> NDArray[np.int64]:
+        """(statistic, distinct) sums over the units."""
+        if self.pool is not None:
+            return self.pool.sums[:, self.places]
+        return np.ascontiguousarray(self.runs.sum(axis=1).T)
+
+    def planes(self, width: int) -> BitPlanes:
+        """Return the bits of the first statistics of each run, (distinct · statistic) columns."""
+        if width not in self._planes:
+            units = self.runs.shape[1]
+            if self.pool is not None and self.places is not None:
+                self._planes[width] = self.pool.planes(width).take((self.places[:, None] * width + np.arange(width)).ravel())
+            else:
+                self._planes[width] = BitPlanes.of(self.runs[:, :, :width].transpose(0, 2, 1).reshape(-1, units))
+        return self._planes[width]
+
+    def choose(self, of: Sequence[NDArray[np.int64]]) -> Distinct:
+        """Return those that some systems have, of which each array says which they are."""
+        places, numbers = np.unique(np.concatenate(of), return_inverse=True)
+        # In the order in which the systems have them first.
+        _, first = np.unique(numbers, return_index=True)
+        order = np.argsort(first)
+        number = np.argsort(order)
+        own = np.split(number[numbers], np.cumsum([len(array) for array in of])[:-1])
+        return Distinct(self.runs[places[order]], tuple(own), self, places[order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +148,14 @@ class Replicas:
             of.append(np.array(places, np.int64))
         return Distinct(np.stack(first), tuple(of))
 
+    def choose(self, systems: Sequence[int], runs: Sequence[NDArray[np.int64]], pairs: NDArray[np.int64]) -> Replicas:
+        """Return the same of some runs of some systems, and of ``pairs`` of these; what is known of a run is not made again."""
+        statistics = tuple(self.statistics[system][own] for system, own in zip(systems, runs, strict=True))
+        known = self.distinct.choose([self.distinct.of[system][own] for system, own in zip(systems, runs, strict=True)])
+        chosen = replace(self, statistics=statistics, pairs=pairs)
+        vars(chosen)["distinct"] = known  # where a cached property keeps what it has found
+        return chosen
+
 
 @dataclass(frozen=True, eq=False)
 class ObservedReplicas:
@@ -143,8 +188,8 @@ class ObservedReplicas:
 
 def observe_replicas(replicas: Replicas) -> ObservedReplicas:
     """Score every run, and compare the means of systems."""
-    runs, of = replicas.distinct
-    scores = score_sums(replicas.score, runs.sum(axis=1).T)
+    of = replicas.distinct.of
+    scores = score_sums(replicas.score, replicas.distinct.sums)
     by_run = tuple(scores[own] for own in of)
     score = np.array([mean_of(run_scores) for run_scores in by_run])
     contents = [tuple(own.tolist()) for own in of]

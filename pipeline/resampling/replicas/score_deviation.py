@@ -31,7 +31,7 @@ class ResampledRuns:
     """
 
     def __init__(self, replicas: Replicas) -> None:
-        runs, self.of = replicas.distinct
+        runs, self.of = replicas.distinct.runs, replicas.distinct.of
         statistics = np.ascontiguousarray(runs.transpose(1, 0, 2))
         keep = np.ones(statistics.shape[1], np.bool_)
         none = np.zeros((0, 2), np.int64)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.dealing import SharedOutputs, sum_dealt, sum_shared
-from pipeline.resampling.replicas.groups import Group, PlacedColumns, padded_words
+from pipeline.resampling.replicas.groups import Group, PlacedColumns, RunColumns
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.permutations import fill_words, permute, shuffle_places, unit_words
 from pipeline.resampling.swaps import draw_swap_words
@@ -118,19 +118,14 @@ class PerOutput:
 
     def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
         self.slots = group.runs
-        self._by_run = [PlacedColumns.of_run(replicas, group, run, width) for run in range(group.runs[0])]
+        self._columns = RunColumns.of(replicas, group, width, words=-(-replicas.n_units // 64))
 
     def deal(self, draws: Draws, first: int, count: int) -> Dealt:
-        runs, words = len(self._by_run), -(-draws.n_units // 64)
+        runs, words = self.slots[0], -(-draws.n_units // 64)
         wide = Draws(draws.key, 64 * words * runs, 64 * words * runs)
-        masks = draw_swap_words(wide, first, count, n_words=padded_words(draws.n_units, runs))
-        padded = np.zeros((padded_words(draws.n_units), count), np.uint64)
-        moved, left = [], []
-        for run, columns in enumerate(self._by_run):
-            padded[:words] = masks[run * words : (run + 1) * words]
-            moved.append(columns.sum_over(padded))
-            left.append(columns.totals[:, :, None] - moved[-1])
-        return _mirror(np.stack(left, axis=2), np.stack(moved, axis=2))
+        masks = draw_swap_words(wide, first, count, n_words=self._columns.n_words)
+        moved = self._columns.sum_over(masks)
+        return _mirror(self._columns.totals[..., None] - moved, moved)
 
 
 class RofTwoR:
@@ -172,19 +167,20 @@ class SegmentBlock:
     def __init__(self, replicas: Replicas, group: Group, width: int) -> None:
         equal = group.runs[0] == group.runs[1]
         self.slots = group.runs if equal else (1, 1)
+        self._columns: RunColumns | PlacedColumns
         if equal:
-            self._by_run = [PlacedColumns.of_run(replicas, group, run, width) for run in range(group.runs[0])]
+            self._columns = RunColumns.of(replicas, group, width, words=0)
             self.divisors = (1, 1)
         else:
             sums = [replicas.statistics[system][:, :, :width].sum(axis=0) for system in group.systems.tolist()]
-            self._by_run = [PlacedColumns.of(np.stack(sums)[:, None])]
+            self._columns = PlacedColumns.of(np.stack(sums)[:, None])
             self.divisors = group.runs
 
     def deal(self, draws: Draws, first: int, count: int) -> Dealt:
-        masks = draw_swap_words(draws, first, count, n_words=padded_words(draws.n_units))
-        moved = [columns.sum_over(masks) for columns in self._by_run]
-        left = [columns.totals[:, :, None] - sums for columns, sums in zip(self._by_run, moved, strict=True)]
-        return _mirror(np.stack(left, axis=2), np.stack(moved, axis=2))
+        masks = draw_swap_words(draws, first, count, n_words=self._columns.n_words)
+        shape = (*self._columns.totals.shape[:2], self.slots[0], count)
+        moved = self._columns.sum_over(masks).reshape(shape)
+        return _mirror(self._columns.totals.reshape(*shape[:3], 1) - moved, moved)
 
 
 class MultEvalShuffle:

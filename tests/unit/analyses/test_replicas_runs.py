@@ -266,6 +266,14 @@ def test_s_dev_is_the_spread_of_the_runs_on_the_development_set(made: tuple[Path
         assert (row["s_dev"] == pytest.approx(row["s_test"])) == (row["test_set"] == "dev")
 
 
+def test_runs_are_not_tested_on_the_set_they_were_tuned_on(made: tuple[Path, dict[str, Any]]) -> None:
+    rows = [row for row in rows_of(made[1], "replicas") if row["kind"] == "subset"]
+    assert {row["test_set"] for row in rows} == {"test", "dev"}
+    for row in rows:
+        tuned = "runs were tuned on this test set: it tests nothing" if row["test_set"] == "dev" else None
+        assert (row["reason"], row["p_median"] is None) == (tuned, tuned is not None)
+
+
 def test_the_report_shows_gains_p_by_runs_the_choice_and_both_figures(made: tuple[Path, dict[str, Any]]) -> None:
     page = (made[0] / "report" / "report.md").read_text(encoding="utf-8")
     for words in ("one run of each", "the gain by number of runs", "p by number of runs",
@@ -273,7 +281,8 @@ def test_the_report_shows_gains_p_by_runs_the_choice_and_both_figures(made: tupl
                   "null laboratory, runs of one model in two halves", "s\\_dev"):  # fmt: skip
         assert words in page
     figures = [path.name for path in sorted((made[0] / "report" / "figures").iterdir())]
-    assert {"run-gains-01.svg", "run-gains-02.svg", "run-p-01.svg", "run-p-02.svg", "qq-01.svg"} <= set(figures)
+    assert {"run-gains-01.svg", "run-gains-02.svg", "run-p-01.svg", "qq-01.svg"} <= set(figures)
+    assert "run-p-02.svg" not in figures  # of the set that runs were tuned on
     for name in ("run-gains-01.svg", "qq-01.svg"):
         assert f"](figures/{name})" in page
     kinds = {row["kind"] for row in rows_of(made[1], "replicas")}

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.products import bitplanes
 from pipeline.resampling.products.bitplanes import BitPlanes, pad_words, plan_swap_product
 from pipeline.resampling.products.contract import plan_contraction
 from pipeline.resampling.swaps import draw_swap_words, draw_swaps
@@ -63,3 +64,25 @@ def test_a_product_has_the_bits_of_the_matrix_product():
 def test_masks_of_too_few_words_are_refused():
     with pytest.raises(ValueError, match="masks have 2 words, columns have 8"):
         BitPlanes.of(np.ones((1, 100), np.int64)).sum_over(np.zeros((2, 5), np.uint64), np.empty((1, 5)))
+
+
+def test_columns_have_masks_of_their_own_and_may_be_named_twice():
+    columns = np.random.default_rng(6).integers(-9, 40, (3, 130))
+    draws = Draws(5, 6 * 64, 6 * 64)
+    masks = draw_swap_words(draws, 0, 70, n_words=3 + pad_words(130))
+    apart = draw_swaps(draws, 0, 70).astype(np.int64).reshape(70, 2, 192)[:, :, :130]  # those of either run
+    out = np.empty((4, 70))
+    BitPlanes.of(columns).take(np.array([2, 0, 0, 1])).sum_over(masks, out, np.array([0, 0, 3, 3]))
+    assert np.array_equal(out[:2], columns[[2, 0]] @ apart[:, 0].T)
+    assert np.array_equal(out[2:], columns[[0, 1]] @ apart[:, 1].T)
+    with pytest.raises(ValueError, match="masks have 11 words, columns have 12"):
+        BitPlanes.of(columns).sum_over(masks, out[:3], np.array([0, 0, 4]))
+
+
+def test_more_bits_than_are_taken_apart_at_once_are_all_taken():
+    columns = np.random.default_rng(2).integers(0, 2**20, (5, 3000))
+    assert columns.size * 20 > 2 * bitplanes._TAKEN_APART
+    masks = np.full((pad_words(3000), 1), 2**64 - 1, np.uint64)
+    out = np.empty((5, 1))
+    BitPlanes.of(columns).sum_over(masks, out)
+    assert np.array_equal(out[:, 0], columns.sum(axis=1))

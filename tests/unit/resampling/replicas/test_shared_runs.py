@@ -10,10 +10,12 @@ import pytest
 from support.replica_nulls import make_replicas, ratio
 
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.products.bitplanes import BitPlanes
 from pipeline.resampling.replicas import shuffles
 from pipeline.resampling.replicas.components import unit_values
 from pipeline.resampling.replicas.count import count_null
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
+from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.score_deviation import spread_scores
 
 UNITS = 70  # more than one word of a mask
@@ -94,3 +96,30 @@ def test_each_run_is_scored_once():
     assert sum(scored) == 4
     unit_values(replicas, observed)
     assert sum(scored) == 4 + 4 * UNITS
+
+
+@pytest.mark.parametrize("kind", ["linear", "general"])
+@pytest.mark.parametrize("null", ["per-output", "r-of-2r", "segment-block", "multeval", "crossed", "quasi-f"])
+def test_runs_that_are_chosen_from_a_pool_count_as_they_do_alone(null, kind):
+    pool = make_replicas([5, 4, 6], UNITS, kind=kind)
+    pool.statistics[2][5] = pool.statistics[0][1]  # a run that two systems have
+    asked = [np.array([3, 1]), np.array([5, 0])]
+    chosen = pool.choose([0, 2], asked, np.array([[0, 1]]))
+    fresh = Replicas(tuple(pool.statistics[s][own] for s, own in zip([0, 2], asked, strict=True)), pool.score, pool.form, True,
+                     np.array([[0, 1]]))  # fmt: skip
+    np.testing.assert_array_equal(chosen.distinct.runs, fresh.distinct.runs)
+    np.testing.assert_array_equal(chosen.distinct.of, fresh.distinct.of)
+    np.testing.assert_array_equal(chosen.distinct.sums, fresh.distinct.sums)
+    one, other = (find_p(null, ADDRESS, some, replicates=60) for some in (chosen, fresh))
+    np.testing.assert_array_equal(one.p, other.p)
+    assert 0 < one.p[0] < 1
+
+
+def test_bits_of_a_pool_are_made_once_however_much_is_chosen_from_it(monkeypatch):
+    made, of = [], BitPlanes.of
+    monkeypatch.setattr(BitPlanes, "of", lambda columns: made.append(len(columns)) or of(columns))
+    pool = make_replicas([5, 4], UNITS, kind="linear")
+    for number in range(3):
+        some = pool.choose([0, 1], [np.array([number, 4]), np.array([3, number])], pool.pairs)
+        find_p("per-output", ADDRESS, some, replicates=60)
+    assert made == [9]
