@@ -32,6 +32,9 @@ T = TypeVar("T")
 _NEURAL = re.compile(r"(x?comet|bleurt|bert-?score|metricx|gemba|yisi|bartscore|unite|prism)", re.IGNORECASE)
 _NOT_COMPUTED = "metrics of neural models are not computed here: export their scores of segments and compare that table, scores.csv"
 
+_WITH_CONTRACT = {"Metric", "Reader", "Trainer"}
+"""Families of which `pipeline.testing` has a contract; to look for one would be to import pytest."""
+
 _REFERENCE_SYSTEMS = "pipeline-reference-systems"
 _NOT_INSTALLED = (
     f"the learners of the studies in workflows/ are a distribution of their own, {_REFERENCE_SYSTEMS}, which is not installed: "
@@ -255,9 +258,11 @@ def check_members(kind: str, name: str, made: Any, base: type) -> None:
     members = [member for member in dict.fromkeys((*base.__annotations__, *vars(base))) if not member.startswith("_")]
     missing = [member for member in members if not hasattr(made, member) or (member in abstract and getattr(made, member) is None)]
     if missing:
+        family = base.__name__
+        contract = f"; pipeline.testing.{family}Contract tries one" if family in _WITH_CONTRACT else ""
         raise PluginError.of(
             "P308",
             f"the {kind} '{name}' has no {', '.join(missing)}",
             where=f"{type(made).__module__}:{type(made).__qualname__}",
-            help=f"see pipeline.interfaces.{base.__name__}, which a class may inherit; the contracts of pipeline.testing try one",
+            help=f"see pipeline.interfaces.{family}, which a class may inherit" + contract,
         )

@@ -75,7 +75,7 @@ def _machine() -> Finding:
 
 def _existing(runs: Path) -> Path:
     place = runs.resolve()
-    while not place.is_dir() and place != place.parent:
+    while not place.exists() and place != place.parent:  # a file is no place for runs, nor is anything below it
         place = place.parent
     return place
 

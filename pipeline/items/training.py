@@ -19,6 +19,7 @@ from pipeline.interfaces import Items, Reader, TrainingItems
 from pipeline.items.choices import item_positions, select_items
 from pipeline.items.datasets import dataset_digest, load_dataset
 from pipeline.items.frame import digest_items
+from pipeline.items.readers._files import NeedsNoGold
 from pipeline.items.readers.registry import load_reader
 from pipeline.options import suggest
 from pipeline.study.sets import FormatSpec, TestSet
@@ -58,7 +59,10 @@ def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingIt
     if isinstance(spec, DatasetSpec):
         return load_dataset(spec)
     reader, files = load_reader(spec.format), expand_files(spec, base)
-    items = reader.read_gold([*files, *([base / spec.gold] if spec.gold is not None else [])], {"columns": dict(spec.columns)})
+    try:
+        items = reader.read_gold([*files, *([base / spec.gold] if spec.gold is not None else [])], {"columns": dict(spec.columns)})
+    except NeedsNoGold:  # a test set can leave it out, and training data are nothing else
+        items = None
     if items is None:
         message = f"the format {spec.format} has no gold, so nothing can be learnt from it"
         raise DataError.of("P274", message, where=str(files[0]), help="name another format")

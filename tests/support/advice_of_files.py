@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 
 from support.advice_of_items import GROUPED, SCORES, TABLES, TEXT, TEXTS, scores, text
+from support.advice_of_tool_files import stat
 from support.following_advice import Case
 
 RELATED = "systems: {table: systems.csv, relation: team}\n"
@@ -18,6 +19,11 @@ def systems(says: str, table: str | bytes, mended: str, more: str = RELATED, rig
         test_set="{format: scores, outputs: {a: a.csv, b: b.csv}}", files={**TABLES, "systems.csv": table}, more=more
     )
 
+
+HELM = "{format: helm, outputs: {m: all.json, %s: one.json}}"
+TRIALS = stat()[:-1] + ", " + stat().replace('_index": 0', '_index": 1')[1:]
+GROUPS = "{format: scores, outputs: one.csv%s}\n  u: {format: scores, outputs: two.csv, columns: {A: part}}"
+ONE = "item,A,B,C\n1,0,3,2\n2,1,2,4\n"
 
 FILES = {
     "survey/coordinates": [
@@ -47,6 +53,29 @@ FILES = {
             {},
             {"more": "resampling: {<0>}\n"},
             more="resampling: {method: exact}\n",
+        ),
+        Case(
+            "name one of them otherwise in `outputs:`",
+            HELM % "m/0",
+            {"all.json": TRIALS, "one.json": stat()},
+            {"test_set": HELM % "n"},
+        ),
+        *(
+            Case(
+                "rename the column, or say that it is no system there: `columns: {{}: {}}`",
+                GROUPS % "",
+                {"one.csv": ONE, "two.csv": "item,part,B,C,A\n1,x,1,2,3\n2,y,3,2,1\n"},
+                mend,
+                more="resampling: {unit: A}\n",
+            )
+            for mend in (
+                {
+                    "one.csv": ONE.replace("A", "Z"),
+                    "test_set": (GROUPS % "").replace("A:", "Z:"),
+                    "more": "resampling: {unit: Z}\n",
+                },
+                {"test_set": GROUPS % ", <0>"},
+            )
         ),
     ],
     "items/readers/_streams": [

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import struct
 import zipfile
+import zlib
 
 from support.advice_of_items import GROUPED, documents
 from support.advice_of_tool_files import SWE, lines, log, stat
@@ -28,8 +31,18 @@ def logged(**scores: str) -> bytes:
     return zipped(header=json.dumps(whole), summaries=json.dumps(samples))
 
 
+def windowed(content: str) -> bytes:
+    """Return what xz packs, with a header that asks for a window of 2 GiB."""
+    data = bytearray(lzma.compress(content.encode(), filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 16}]))
+    end = 12 + (data[12] + 1) * 4
+    data[16] = 38
+    data[end - 4 : end] = struct.pack("<I", zlib.crc32(data[12 : end - 4]))
+    return bytes(data)
+
+
 EVAL = "{format: inspect, outputs: '{system}.eval'}"
 LOGS = {"a.eval": logged(match="C"), "b.eval": logged(match="I")}
+WIDE = "item,a,b\n1,3,4\n2,3,5\n"
 LONG = "item,llm,score\n1,a,3\n1,b,4\n2,a,3\n2,b,5\n"
 WORD = {"gold.txt": "a/D b/N\nc/V\n", "a.out": "a/D b/V\nc/V\n", "b.out": "a/D b/N\nc/V\n"}
 NAMED = "id,label\nx,n\ny,v\nz,n\n"
@@ -179,6 +192,23 @@ ODD_FILES = {
     ],
     "items/recognise": [
         learnt("name the format", GOOD, GOOD, "{format: auto, gold: test.csv}")._replace(mend={"test_set": LEARN}),
+    ],
+    "items/readers/_streams": [
+        Case(
+            "decompress it, or compress it with usual settings",
+            "{format: scores, outputs: x.csv.xz}",
+            {"x.csv.xz": windowed(WIDE)},
+            mend,
+        )
+        for mend in ({"x.csv.xz": lzma.compress(WIDE.encode())}, {"x.csv": WIDE, "test_set": "{format: scores, outputs: x.csv}"})
+    ],
+    "items/readers/_typed_tables": [
+        Case(
+            "write the values as columns of their own",
+            "{format: scores, outputs: x.table.json}",
+            {"x.table.json": json.dumps({"columns": ["ab"], "data": [[[1, 3]], [[2, 2]]]})},
+            {"x.table.json": json.dumps({"columns": ["a", "b"], "data": [[1, 3], [2, 2]]})},
+        ),
     ],
     "survey/training": [
         learnt(

@@ -63,6 +63,8 @@ def own(says: str, wrong: str, right: str) -> Case:
 
 
 GOOD = training(DATA, SEEDS, CONSTANT)
+BITEXT = "{format: links, gold: gold.txt}"
+PREDICTED = "{format: labels, gold: test.csv, predicted: true, columns: {text: text}, outputs: {%s: a.csv}}"
 CONST = "object: 'own_trainers:Constant'"
 
 TRAININGS = {
@@ -106,8 +108,26 @@ TRAININGS = {
             training(DATA, "unit: whoo", SEEDS, CONSTANT),
             training(DATA, "unit: who", SEEDS, CONSTANT),
         ),
+        Case(
+            "give its bitext as `references:`",
+            BITEXT,
+            {"bitext.txt": "the boat ||| das Boot\nfog ||| Nebel\n", "gold.txt": "0-0 1-1\n0-0\n"},
+            {"test_set": BITEXT.replace("gold:", "<0> [bitext.txt], gold:")},
+            metric="aer",
+            more=training(
+                "data: {path: bitext.txt, format: bitext}", SEEDS, models("{trainer: ibm1}", "{trainer: ibm1, iterations: 2}")
+            ),
+        ),
+    ],
+    "survey/checks": [
+        Case("rename one", PREDICTED % "m/seed/0", FILES, {"test_set": PREDICTED % "other"}, metric="accuracy", more=GOOD),
     ],
     "items/training": [
+        learnt(
+            "name another format",
+            training("data: {path: train.csv, format: scores}", SEEDS, CONSTANT),
+            training("data: {path: train.csv, format: labels}", SEEDS, CONSTANT),
+        ),
         learnt(
             "did you mean {}",
             training(DATA, "unit: whoo", SEEDS, CONSTANT),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pytest
 
 from pipeline.errors import PipelineError, Problem
 from pipeline.items.outputs import load_output
@@ -54,6 +56,15 @@ class Case(NamedTuple):
 def template(says: str) -> re.Pattern[str]:
     """Return what a help matches that the source has so."""
     return re.compile(r".*".join(map(re.escape, says.split("{}"))), re.DOTALL)
+
+
+def help_of(act: Callable[[], Any], says: str) -> str:
+    """Do what is wrong, and return the help that is given."""
+    with pytest.raises(PipelineError) as caught:
+        act()
+    said = [problem.help for problem in caught.value.problems if problem.help and template(says).fullmatch(problem.help)]
+    assert said, caught.value.problems
+    return said[0]
 
 
 def problems_of(case: Case, folder: Path) -> tuple[Problem, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pipeline.engine.clusters.batch import batch_options
 from pipeline.engine.clusters.cluster import fewest_workers, find_class
+from pipeline.engine.clusters.jobs import refuse_odd_path
 from pipeline.store.files import scratch_directory
 from pipeline.study.profile import ClusterProfile
 
@@ -63,7 +64,7 @@ def describe_start(profile: ClusterProfile, workers: int | None, logs: Path, con
     Raises
     ------
     ClusterError
-        P604 the profile's class cannot be imported, or is none.
+        P604 the profile's class cannot be imported, or is none; P611 its jobs cannot write logs there.
     """
     if profile.cluster is None:
         return f"cluster {profile.name}: the scheduler at {profile.address or profile.scheduler_file}; nothing is started"
@@ -72,6 +73,8 @@ def describe_start(profile: ClusterProfile, workers: int | None, logs: Path, con
     head = f"cluster {profile.name}: {profile.cluster}, workers: {number}"
     if kind != "batch":
         return "\n".join([head, *_lines(profile.options)])
+    if "log_directory" not in profile.options:
+        refuse_odd_path(logs, profile.name)
     options = batch_options(factory, profile.options, profile.environment, logs, configured)
     return f"{head}; each job is\n\n{_script(options.get('job_cls') or factory.job_cls, options, logs)}"
 

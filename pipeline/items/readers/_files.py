@@ -16,7 +16,7 @@ from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers._streams import is_compressed, read_chunks
 
-__all__ = ["Lines", "read_head", "read_lines", "read_text", "refuse_gold", "with_warnings", "write_lines"]
+__all__ = ["Lines", "NeedsNoGold", "read_head", "read_lines", "read_text", "refuse_gold", "with_warnings", "write_lines"]
 
 LONGEST_LINE = 50_000_000
 """Characters of a line: what is longer is no text of an item."""
@@ -206,16 +206,20 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class NeedsNoGold(DataError):
+    """Files of gold were named where the format has none."""
+
+
 def refuse_gold(paths: Sequence[Path], why: str) -> None:
     """Refuse files of gold beside outputs that are scores already.
 
     Raises
     ------
-    DataError
+    NeedsNoGold
         P219, where there is any.
     """
     if paths:
-        raise DataError.of("P219", why, where=str(paths[0]), help="leave it out of the study")
+        raise NeedsNoGold.of("P219", why, where=str(paths[0]), help="leave it out of the study")
 
 
 def with_warnings(read: Callable[P, R]) -> Callable[P, R]:

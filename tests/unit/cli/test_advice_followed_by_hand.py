@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import gzip
 import json
 import os
 import re
@@ -17,36 +19,33 @@ from typing import Any
 
 import pandas
 import pytest
-from support.following_advice import template
+import yaml
+from support.following_advice import help_of, template
 from support.studies import write_scores, write_study
 
 import pipeline
+from pipeline import inputs
 from pipeline.cubes.history import open_history
+from pipeline.engine import doctor
 from pipeline.engine.clusters import cluster
 from pipeline.engine.launch import Launch, execute, prepare
-from pipeline.errors import PipelineError
+from pipeline.items.readers.registry import import_reader
 from pipeline.own_code import import_object
 from pipeline.record.history import History
+from pipeline.resampling.standard_errors import studentise_budget
 from pipeline.store.lease import hold_lease
 from pipeline.store.ledger import read_ledger
-from pipeline.store.runs import Store
+from pipeline.store.runs import RunDirectory, Store
 from pipeline.study.load import load_study
 from pipeline.study.profile import ClusterProfile
 from pipeline.survey.survey import survey_loaded
 
 Call = Callable[..., tuple[int, str]]
+AGAIN = "start the study again: the changed file makes it a new run, which reuses what still holds"
+FEW = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
 ARRAYS = "give each system one array with a score for each item, in the same order of items: {'ours': scores, 'base': others}"
 SCORES = [1.0, 2.0, 4.0, 3.0, 5.0, 2.5]
 OTHERS = [1.5, 2.0, 3.0, 3.5, 4.0, 2.0]
-
-
-def help_of(act: Callable[[], Any], says: str) -> str:
-    """Do what is wrong, and return the help that is given."""
-    with pytest.raises(PipelineError) as caught:
-        act()
-    said = [problem.help for problem in caught.value.problems if problem.help and template(says).fullmatch(problem.help)]
-    assert said, caught.value.problems
-    return said[0]
 
 
 def compare(outputs: Any, **options: Any) -> None:
@@ -124,6 +123,71 @@ def test_a_limit_is_raised_as_is_said(study: Path, monkeypatch: pytest.MonkeyPat
     for size in said.removeprefix("write ").split(", or "):
         monkeypatch.setenv(name, size)
         look(study)
+
+
+def test_what_is_compressed_well_is_read_where_that_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "FREE", 1 << 10)
+    rows = "".join(f"q{k:05},1,2\n" for k in range(20)) + "\n" * 99_999
+    (tmp_path / "scores.csv.gz").write_bytes(gzip.compress(f"item,a,b\n{rows}".encode()))
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv.gz"}}
+    study = write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets)
+    says = "check where it comes from; if it is right, {}=4GiB reads up to 4 GiB, however well compressed"
+    name, size = re.findall(r"(\w+)=(\w+)", help_of(lambda: look(study), says))[0]
+    monkeypatch.setenv(name, size)
+    look(study)
+
+
+def test_a_file_of_arrow_has_columns_of_values_and_is_whole(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    test_sets = {"set": {"format": "scores", "outputs": "scores.parquet"}}
+    study = write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets)
+    file = tmp_path / "scores.parquet"
+    parquet.write_table(arrow.table({"scores": [[1.0, 2.0], [3.0, 1.0]]}), file)
+    help_of(lambda: look(study), "write the values as columns of their own")
+    parquet.write_table(arrow.table({"a": [1.0, 3.0], "b": [2.0, 1.0]}), file)
+    look(study)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-20])
+    help_of(lambda: look(study), "copy or make the file again")
+    file.write_bytes(whole)
+    look(study)
+
+
+def test_one_of_two_formats_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    links, bitext = import_reader("links"), import_reader("bitext")
+    monkeypatch.setattr(bitext, "recognise", staticmethod(links.recognise))
+    for name in "ab":
+        (tmp_path / f"{name}.out").write_text("0-0 1-1\n0-0\n")
+    test_set = {"format": "auto", "gold": "a.out", "outputs": {"a": "a.out", "b": "b.out"}}
+    study = write_study(tmp_path / "study.yaml", metrics=["aer"], test_sets={"set": test_set})
+    said = help_of(lambda: look(study), "name the format: `format: {}`")
+    named = yaml.safe_load(said.split("`")[1].replace("bitext", "links"))  # the first by the alphabet, of two that are as good
+    write_study(study, metrics=["aer"], test_sets={"set": test_set | named})
+    look(study)
+
+
+def test_fewer_products_are_asked_for_in_each_of_the_ways_that_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "".join(f"q{k},{k % 3},{1 + k % 2}\n" for k in range(12))
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text(f"item,e,n\n{rows}")
+    monkeypatch.setattr(studentise_budget, "MOST_PRODUCTS", 12 * 2000)
+
+    def asked(*, systems: str = "abc", intervals: str = "studentised", **more: Any) -> Path:
+        outputs = {name: f"{name}.csv" for name in systems}
+        return write_study(
+            tmp_path / "study.yaml",
+            metrics=[{"name": "ratio", "numerator": "e", "denominator": "n"}],
+            test_sets={"set": {"format": "scores", "outputs": outputs}},
+            resampling={"replicates": 2000, "test_sizes": ["full"], "intervals": [intervals], **more},
+        )
+
+    said = help_of(
+        lambda: look(asked()), "{}compare fewer systems in this study, or ask for `bca`, which is read off the kept scores"
+    )
+    kept, method = said.split("`")[1::2]
+    look(asked(**yaml.safe_load(kept)))
+    look(asked(systems="ab"))
+    look(asked(intervals=method))
 
 
 def test_a_form_of_products_that_is_not_there_is_unset(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,21 +395,86 @@ def test_a_profile_names_a_class_and_leaves_encryption_to_us() -> None:
         cluster._refuse_plain(asked.model_copy(update={"options": rest}))
 
 
+def start_again(study: Path, change: Callable[[], Any]) -> None:
+    """Change a file once the study was planned; the tasks that read it say what to do, and that works."""
+    runs = study.parent / "runs"
+    run = prepare(load_study(study), runs, Launch("serial"))
+    change()
+    assert execute(run, Launch("serial")).exit_code != 0
+    said = [str(problem[3]) for entry in read_ledger(run.ledger)[0] if entry["event"] == "failed" for problem in entry["problems"]]
+    assert set(said) == {AGAIN}
+    done = pipeline.run(study, runs=runs, serial=True)
+    assert done.id != run.id
+
+
 @pytest.mark.parametrize("name", ["out.txt", "ref.txt"])
 def test_a_study_whose_files_change_is_started_again(tmp_path: Path, name: str) -> None:
     for file, end in {"ref.txt": "x", "out.txt": "y", "other.txt": "z"}.items():
         (tmp_path / file).write_text(f"a b c d {end}\ne f g h\n")
     test_sets = {"set": {"format": "text", "references": ["ref.txt"], "outputs": {"a": "out.txt", "b": "other.txt"}}}
-    few = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
-    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, resampling=few, analyses=["thresholds"])
-    run = prepare(load_study(study), tmp_path / "runs", Launch("serial"))
-    (tmp_path / name).write_text("a b c d x\ne f g x\n")
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, resampling=FEW, analyses=["thresholds"])
+    start_again(study, lambda: (tmp_path / name).write_text("a b c d x\ne f g x\n"))
+
+
+TRAINER = """
+import pathlib
+class Own:
+    takes = ()
+    gives = ("label",)
+    def fit(self, items, sample, *, seed, workdir):
+        tried = pathlib.Path(__file__).with_name("tried")
+        if not tried.exists():
+            tried.touch()
+            raise OSError("busy")
+        return str(items.columns["label"][sample[0]])
+    def predict(self, model, items):
+        return {"label": [model] * len(items)}
+"""
+
+
+def learnt(folder: Path, **model: Any) -> Path:
+    """Write a study of trainings on labels, by code of one's own; a module is imported once, so each folder has another."""
+    own = f"own_{folder.name}"
+    for name in ("train.csv", "test.csv"):
+        (folder / name).write_text("id,label\n" + "".join(f"i{k},{'ab'[k % 2]}\n" for k in range(8)))
+    (folder / f"{own}.py").write_text(TRAINER)
+    training = {
+        "data": {"path": "train.csv", "format": "labels"},
+        "resamples": [{"method": "bootstrap", "replicas": 4}],
+        "models": {"m": {"trainer": "python", "object": f"{own}:Own", "path": ".", **model}},
+    }
+    test_sets = {"set": {"format": "labels", "gold": "test.csv"}}
+    more: dict[str, Any] = {"metrics": ["accuracy"], "analyses": ["thresholds"], "resampling": FEW}
+    return write_study(folder / "study.yaml", test_sets=test_sets, training=training, **more)
+
+
+def test_a_study_whose_training_data_change_is_started_again(tmp_path: Path) -> None:
+    def change() -> None:
+        with (tmp_path / "train.csv").open("a") as file:
+            file.write("i8,a\n")
+
+    study = learnt(tmp_path)
+    (tmp_path / "tried").touch()
+    start_again(study, change)
+
+
+def board(run: RunDirectory) -> list[Any]:
+    """Return the leaderboard of a run."""
+    rows: list[Any] = json.loads((run.report / "report.json").read_text())["leaderboard"]
+    return rows
+
+
+def test_a_training_that_fails_leaves_the_others_and_is_tried_again(tmp_path: Path) -> None:
+    run = prepare(load_study(learnt(tmp_path)), tmp_path / "runs", Launch("serial"))
     ended = execute(run, Launch("serial"))
-    assert ended.exit_code != 0
-    said = [str(problem[3]) for entry in read_ledger(run.ledger)[0] if entry["event"] == "failed" for problem in entry["problems"]]
-    assert set(said) == {"start the study again: the changed file makes it a new run, which reuses what still holds"}
-    done = pipeline.run(study, runs=tmp_path / "runs", serial=True)
-    assert done.id != run.id
+    failed = [entry for entry in read_ledger(run.ledger)[0] if entry["event"] == "failed"]
+    (said,) = [problem[3] for entry in failed for problem in entry["problems"]]
+    assert said == "the rest of the study goes on without this system; `retries:` of the model tries again"
+    assert ended.exit_code == 4
+    assert len(board(run)) == 3
+    (tmp_path / "tried").unlink()
+    again = pipeline.run(learnt(tmp_path, **{said.split("`")[1].rstrip(":"): 1}), runs=tmp_path / "others", serial=True)
+    assert len(board(again)) == 4
 
 
 def test_the_outputs_of_one_task_are_named(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -419,3 +548,38 @@ def test_an_answer_that_turned_is_taken_over_or_explained(done: Path, call: Call
     (row,) = csv.DictReader(report.read_text().splitlines())
     typed_well(call, typed(f"value: {row['ours']}, within: 0.01"))
     typed_well(call, typed(f"value: 999, {said.split('`')[3]}: of another year"))
+
+
+def test_a_folder_that_refuses_this_user_is_made_writable_or_another_named(
+    done: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = os.mkdir
+
+    def as_others(path: Any, *rest: Any, **named: Any) -> None:
+        """Refuse what a user who is not root may not do: tests may run as root."""
+        if Path(path).parent.is_dir() and not Path(path).parent.stat().st_mode & 0o200:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        make(path, *rest, **named)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "mkdir", as_others)
+    (tmp_path / "closed").mkdir(mode=0o500)
+    typed = f"run '{done / 'study.yaml'}' --serial"
+    said = said_of(
+        call, f"{typed} --runs closed/runs", "make the directory writable for this user, or name another place with --runs"
+    )
+    typed_well(call, f"{typed} {said.rpartition(' ')[2]} open")
+    (tmp_path / "closed").chmod(0o700)
+    typed_well(call, f"{typed} --runs closed/runs")
+
+
+def test_what_a_doctor_finds_is_mended_as_stands_below(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(doctor, "examine_machine", lambda runs: doctor._folder(doctor._existing(runs)))
+    (tmp_path / "file").write_text("")
+    code, printed = call("doctor", "--runs", "file/runs")
+    assert code == 69
+    said = re.findall(r"= help: (.*)", printed)[0]
+    assert said == "do what stands below each line that begins with `fail`"
+    (below,) = re.findall(rf"^{said.split('`')[1]} .*\n +(.*)", printed, re.MULTILINE)
+    typed_well(call, f"doctor {below.rpartition(' ')[2]} runs")

@@ -281,16 +281,22 @@ def test_a_plan_or_a_study_that_changes_is_refused(folder: Path) -> None:
     ask(folder, "n1", "--looks", "2")
     write_night(folder, np.random.default_rng(6))
     runs = sorted((folder / "runs").glob("nightly-*"))
-    assert "P741" in ask(folder, "n2", "--looks", "endless", code=2).stderr
+    told = ask(folder, "n2", "--looks", "endless", code=2).stderr
+    assert "P741" in told
     assert "P741" in ask(folder, "n2", "--looks", "2", "--set", "resampling.alpha=0.2", code=2).stderr
     assert sorted((folder / "runs").glob("nightly-*")) == runs  # it is said before anything runs
-    ask(folder, "n2", "--looks", "2")
+    advised = re.findall(r"= help: .*: keep (--looks) and `resampling.alpha`, or begin another (--history)", told)[0]
+    ask(folder, "n2", "--looks", "endless", advised[1], "runs/endless")
+    ask(folder, "n2", advised[0], "2")
     write_night(folder, np.random.default_rng(7))
     third = ask_json(folder, "n3", "--looks", "endless")  # the period is over
     assert third["look"] == {"period": 2, "look": 1, "looks": None, "alpha": 0.05}
     study(folder, study="another")
     told = ask(folder, "n4", "--history", "runs/.history/nightly", code=2).stderr
     assert "P740" in told
+    assert "= help: name another folder with --history, or leave it out: each study then has its own" in told
+    for way in (["--history", "runs/another"], []):
+        ask(folder, "n4", *way)
 
 
 @pytest.mark.parametrize(

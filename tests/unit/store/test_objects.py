@@ -10,6 +10,8 @@ from typing import Any
 import obstore
 import obstore.store
 import pytest
+from support.following_advice import template
+from support.studies import run_cli
 
 from pipeline.errors import DataError, StoreError
 from pipeline.store.archive import fetch_run, pack_run, send_run
@@ -85,6 +87,19 @@ def test_what_is_too_large_or_not_there_is_told_and_nothing_is_left(bucket: Any,
     with pytest.raises(DataError, match="P201"):
         fetch_run("s3://bucket/second.zip", tmp_path / "imported")
     assert not (tmp_path / "imported").exists()
+
+
+def test_what_is_advised_about_an_archive_in_a_store_brings_it(bucket: Any, run: RunDirectory, tmp_path: Path) -> None:
+    send_run(run, "s3://bucket/first.zip")
+
+    def typed(words: str) -> str:
+        done = run_cli("import", *words.split(), "--output", "imported", cwd=tmp_path)
+        return "" if done.returncode == 0 else done.stderr.rpartition("= help: ")[2].strip()
+
+    said = typed("s3://bucket/first.zip --max-size 100")
+    assert template("--max-size says how large a run may be").fullmatch(said), said
+    assert typed("s3://bucket/frist.zip") == "check the address"
+    assert typed(f"s3://bucket/first.zip {said.split(' ')[0]} 10MB") == ""
 
 
 def test_a_store_that_is_not_there_is_told_in_its_own_words(run: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:

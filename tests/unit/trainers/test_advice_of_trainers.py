@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.following_advice import template
+from support.following_advice import help_of
 from support.studies import write_study
 
 import pipeline
-from pipeline.errors import DataError, PipelineError
+from pipeline.errors import DataError
 from pipeline.interfaces import Items, TrainingItems
+from pipeline.items.readers.labels import LabelReader
 from pipeline.study.sets import TestSet
 from pipeline.tasks.predicted import Predicted, pack_member
 from pipeline.trainers.registry import load_trainer
@@ -63,14 +64,6 @@ def learn(trainer: str, options: dict[str, Any], folder: Path) -> Mapping[str, A
     folder.mkdir()
     items = table(text=("a", "b", "c", "d"), label=("p", "q", "q", "q"))
     return loaded.predict(loaded.fit(items, np.arange(4), seed=7, workdir=folder), table(text=("x", "y")))
-
-
-def help_of(act: Callable[[], Any], says: str) -> str:
-    with pytest.raises(PipelineError) as caught:
-        act()
-    said = [problem.help for problem in caught.value.problems if problem.help and template(says).fullmatch(problem.help)]
-    assert said, caught.value.problems
-    return said[0]
 
 
 @pytest.mark.parametrize(
@@ -202,3 +195,59 @@ def test_outputs_are_given_as_is_said(given: dict[str, Any], says: str) -> None:
 
     help_of(lambda: pack(given), says)
     assert pack({"label": ["q", "q"]})
+
+
+class Plain(LabelReader):
+    """Writes a label a line, whatever is in it."""
+
+    def write(self, path: Path, columns: Mapping[str, Any], ids: Any) -> None:
+        path.write_text("".join(f"{label}\n" for label in columns["label"]), encoding="utf-8")
+
+
+def test_an_output_that_would_be_read_as_two_has_no_line_feed() -> None:
+    gold = Items(("1", "2"), {"label": ("p", "q")}, "gold.txt", (1, 2))
+    predicted = Predicted(TestSet(format="labels", gold="gold.txt"), gold)
+    predicted.reader = Plain()
+    given = ["p\nq", "q"]
+
+    def pack() -> bytes:
+        return pack_member(predicted, {"label": given}, name="set", where="train m")
+
+    help_of(pack, "an output must not contain a line feed: it would be read as two")
+    given[0] = given[0].replace("\n", " ")
+    assert pack() == b"p q\nq\n"
+
+
+def test_lines_that_are_no_items_are_passed_over(tmp_path: Path) -> None:
+    """A command learns from a table whose first line is none of its rows."""
+
+    def write(path: Path, columns: Mapping[str, Any], ids: Any) -> None:
+        write_table(path, columns, ids)
+        path.write_text("# text label\n" + path.read_text())
+
+    items = TrainingItems(("1", "2"), {"text": ("a", "b"), "label": ("p", "p")}, writer=write, reads=read_table)
+
+    def fit(reads: str) -> Any:
+        trainer = load_trainer("command", {"fit": f"{reads} | grep -q '#' && exit 3 || echo p > {{model}}", "predict": PREDICT})
+        folder = Path(tmp_path, os.urandom(4).hex())
+        folder.mkdir()
+        return trainer.fit(items, np.arange(2), seed=7, workdir=folder)
+
+    said = help_of(lambda: fit("cat {train}"), "{} of {{}} {} with `# ` and {}: does the program pass over {}?")
+    begin, (file,) = said.split("`")[1], re.findall(r"of (\{\w+\})", said)
+    assert fit(f"grep -v '^{begin}' {file}")
+
+
+def test_an_estimator_is_derived_as_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (
+        "class Best{}:\n    def fit(self, x, y):\n        return self\n    def predict(self, x):\n        return ['q'] * len(x)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(name: str, base: str) -> Any:
+        before = f"import {base.rpartition('.')[0]}\n" if base else ""
+        (tmp_path / f"{name}.py").write_text(before + source.format(f"({base})"))
+        return load_trainer("sklearn", {"estimator": f"{name}.Best"})
+
+    said = help_of(lambda: make("own_underived", ""), "derive it from sklearn.base.BaseEstimator")
+    assert make("own_derived", said.rpartition(" ")[2]).signature

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
 import distributed
 import pytest
+from support.following_advice import help_of
 from support.studies import run_cli, text_study
 
 from pipeline.engine.clusters.cluster import make_cluster
+from pipeline.engine.clusters.job_script import describe_start
 from pipeline.engine.dask import DaskExecutor, open_executor
 from pipeline.errors import ClusterError
 from pipeline.plan.task import ReportSpec, Task
@@ -41,8 +44,11 @@ def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_program(path: Path, body: str) -> None:
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
+    """Write a program, also in place of one that is running just then."""
+    written = path.with_suffix(".new")
+    written.write_text(f"#!/bin/sh\n{body}\n")
+    written.chmod(0o755)
+    written.replace(path)
 
 
 def wait_for_workers(executor: DaskExecutor, seconds: float) -> None:
@@ -96,6 +102,20 @@ def test_a_refused_job_is_handed_in_again_with_the_next_look(batch: Path, tmp_pa
 def test_a_path_that_a_job_script_would_take_for_something_else_is_refused(batch: Path, tmp_path: Path, odd: str) -> None:
     with pytest.raises(ClusterError, match=r"P611"):
         make_cluster(SLURM, 1, tmp_path / odd / "logs")
+
+
+def test_a_safe_path_for_logs_is_named_in_either_of_the_ways_that_are_told(tmp_path: Path) -> None:
+    def script(profile: ClusterProfile, logs: Path) -> str:
+        return describe_start(profile, 1, logs, lambda name, default: default)
+
+    odd = tmp_path / "two words" / "logs"
+    said = help_of(
+        lambda: script(SLURM, odd), "name another folder with --runs, or say `options: {log_directory: …}` in the profile"
+    )
+    (named,) = re.findall(r"options: \{(\w+): …\}", said)
+    told = SLURM.model_copy(update={"options": {**OPTIONS, named: str(tmp_path / "elsewhere")}})
+    assert f"{tmp_path}/elsewhere/" in script(told, odd)
+    assert f"{tmp_path}/logs/" in script(SLURM, tmp_path / "logs")
 
 
 def test_a_profile_whose_class_is_no_cluster_is_refused_and_the_class_not_called(tmp_path: Path) -> None:

@@ -89,5 +89,7 @@ def test_what_no_worker_has_is_refused_and_what_one_has_runs(monkeypatch: pytest
                 break
     assert (ended["1"].exit_code, ended["1"].problems[0].code) == (4, "P605")
     assert "no worker has tpu: 1" in ended["1"].reason
+    # What the help says of a profile is what this one says of the other task.
+    assert str(ended["1"].problems[0].help).endswith("let the profile say what its workers have: `options: {resources: …}`")
     # It ran, and failed for a reason of its own: there is no such run.
     assert ended["2"].problems[0].code != "P605"
