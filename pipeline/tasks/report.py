@@ -159,10 +159,10 @@ def gather(run: RunDirectory, *, study: Study | None = None, spent: dict[str, fl
     manifest = read_manifest(run)
     titles = {metric.name: metric.title for metric in manifest.inputs.metrics}
     with call_metrics(titles):
-        return replace(_gather(run, manifest, study), titles=titles)
+        return replace(_gather(run, manifest, study, {} if spent is None else spent), titles=titles)
 
 
-def _gather(run: RunDirectory, manifest: Manifest, study: Study | None) -> ReportInput:
+def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: dict[str, float]) -> ReportInput:
     asked = study or manifest.study
     # Always the one that machines read: it is what a finished run is known by.
     formats = tuple(dict.fromkeys((*asked.report.formats, "json")))
@@ -192,7 +192,7 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None) -> Repor
     return ReportInput(
         study=asked,
         cubes=cubes,
-        findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics, {} if spent is None else spent)),
+        findings=tuple(_findings(asked, cubes, run, manifest.inputs.metrics, spent)),
         items=tuple(_items(asked, cubes, run, manifest.inputs.metrics)),
         models=tuple(_models(asked, cubes, run, manifest.inputs.metrics)),
         alignment=alignment,
