@@ -21,14 +21,26 @@ class _Module:
     def __init__(self, path: Path) -> None:
         self.name = path.relative_to(PACKAGE).with_suffix("").as_posix()
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.nodes = list(ast.walk(self.tree))
+        self.nodes: list[ast.AST] = [self.tree]
+        self._above: dict[ast.AST, ast.AST] = {}
+        self._within: dict[ast.AST, list[ast.AST]] = {self.tree: self.nodes}
+        for node in self.nodes:  # which grows
+            for inner in ast.iter_child_nodes(node):
+                self.nodes.append(inner)
+                self._above[inner] = node
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
         self.functions = {node.name: node for node in self.nodes if isinstance(node, Function)}
-        self.within: dict[ast.AST, list[ast.AST]] = {self.tree: self.nodes}
-        self.around: dict[ast.AST, Function] = {}
-        for function in self.functions.values():  # outer ones first
-            self.within[function] = list(ast.walk(function))
-            self.around.update((node, function) for node in self.within[function] if node is not function)
+
+    def within(self, place: ast.AST) -> list[ast.AST]:
+        """Return what is in the module, or in a function."""
+        if place not in self._within:
+            self._within[place] = list(ast.walk(place))
+        return self._within[place]
+
+    def around(self, node: ast.AST) -> Function | None:
+        """Return the innermost function around a node."""
+        above = self._above.get(node)
+        return above if above is None or isinstance(above, Function) else self.around(above)
 
     def helps(self) -> Iterator[ast.expr]:
         """Yield what is given as the help of a problem."""
@@ -75,7 +87,7 @@ class _Module:
                 yield "did you mean {}"
                 yield from (text for word in keywords if word.arg == "otherwise" for text in self.texts(word.value, seen))
             case ast.Call(func=ast.Name(id=name)) if name in self.functions:
-                for inner in self.within[self.functions[name]]:
+                for inner in self.within(self.functions[name]):
                     if isinstance(inner, ast.Return):
                         yield from self.texts(inner.value, seen)
             case ast.Name(id=name):
@@ -87,15 +99,15 @@ class _Module:
 
     def _values(self, node: ast.expr, name: str, seen: frozenset[ast.AST]) -> Iterator[str]:
         """Yield what a name may stand for: what is assigned to it around it, or given to its function, or to the module's own."""
-        function = self.around.get(node)
+        function = self.around(node)
         found = False
         for place in (*((function,) if function else ()), self.tree):
             whole: list[str] = []
-            for inner in self.within[place]:
+            for inner in self.within(place):
                 for value in _assigned(inner, name):
                     found = True
                     whole += self.texts(value, seen)
-            more, always = _added(self.within[place], name) if whole else ([], False)
+            more, always = _added(self.within(place), name) if whole else ([], False)
             added = [text for value in more for text in self.texts(value, seen)]
             yield from whole if not always else ()
             yield from (text + one for text in whole for one in added)
@@ -177,7 +189,7 @@ def list_advices() -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        if "help" not in source and "Problem(" not in source:
+        if not re.search(r"\bhelp_?=|Problem\(", source):
             continue
         module = _Module(path)
         for node in module.helps():

@@ -73,10 +73,10 @@ def advised() -> Iterator[tuple[str, str]]:
         source = path.read_text(encoding="utf-8")
         if "`pipeline " not in source:
             continue
-        tree = ast.parse(source)
-        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(ast.parse(source)))
+        prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in nodes:
             if isinstance(node, ast.JoinedStr):
                 text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose | parts:

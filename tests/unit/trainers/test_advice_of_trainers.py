@@ -72,7 +72,7 @@ def learn(trainer: str, options: dict[str, Any], folder: Path) -> Mapping[str, A
         ("minutes", f"sleep 0.4 && {LEARN}", 0.003, 1, "raise `limits: {minutes: …}` of the model if it is slow, and not stuck"),
         (
             "memory",
-            f"x=$(head -c 120000000 /dev/zero | tr '\\0' a); sleep 0.2; {LEARN}",
+            f"x=$(head -c 70000000 /dev/zero | tr '\\0' a); sleep 0.2; {LEARN}",
             "64 MB",
             "1 GB",
             "raise `limits: {memory: …}` of the model, or give the command less to do",
