@@ -22,7 +22,7 @@ from pipeline.items.documents import Sources, make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, describe_kind, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
-from pipeline.items.outputs import OutputFiles, ReadOutputs
+from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS, OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM
 from pipeline.study.schema import Systems
@@ -120,7 +120,7 @@ def survey_test_set(
     notes.extend(_tell_published(checked.outputs))
     if identical:
         groups = name_some([" and ".join(group) for group in identical], 5)
-        notes.append(f"{groups} have identical outputs: no test can distinguish them")
+        notes.append(f"{groups} {HAVE_IDENTICAL_OUTPUTS}")
     return Survey(
         frame=frame,
         outputs=tuple(checked.outputs),

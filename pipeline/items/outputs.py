@@ -24,7 +24,10 @@ from pipeline.study.grouping import group_columns
 from pipeline.study.schema import Systems
 from pipeline.study.sets import FormatSpec, TestSet
 
-__all__ = ["OutputFiles", "ReadOutputs", "load_output", "read_table_once"]
+__all__ = ["HAVE_IDENTICAL_OUTPUTS", "OutputFiles", "ReadOutputs", "load_output", "read_table_once", "warn_once"]
+
+HAVE_IDENTICAL_OUTPUTS = "have identical outputs: no test can distinguish them"
+"""How the warning ends that names such systems; a report has a check for it."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,28 @@ class OutputFiles:
                     result.largest[system] = dict(_largest(items))
                     if gold is not None:
                         result.kinds[system] = describe_kind(items)
-        return replace(result, taken=taken)
+        files = frozenset(str(one.path) for one in found)
+        return replace(result, taken=taken, warnings=warn_once(result.warnings, files))
+
+
+def warn_once(warnings: Sequence[str], files: Collection[str]) -> list[str]:
+    """Return warnings of files, each once: what is the same of several files is said of the first, with how many more there are.
+
+    Examples
+    --------
+    >>> warn_once(["a.csv: 'x' holds text", "b.csv: 'x' holds text", "b.csv:3: odd"], ["a.csv", "b.csv", "c.csv"])
+    ["a.csv and 1 more file: 'x' holds text", 'b.csv:3: odd']
+    """
+    places: dict[str, list[str]] = {}
+    for warning in dict.fromkeys(warnings):
+        source, colon, told = warning.partition(": ")
+        of_file = colon and source in files
+        places.setdefault(told if of_file else warning, []).append(source if of_file else "")
+    said = []
+    for told, (first, *more) in places.items():
+        others = f" and {len(more):,} more {'file' if len(more) == 1 else 'files'}" if more else ""
+        said.append(f"{first}{others}: {told}" if first else told)
+    return said
 
 
 def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | None = None, gold_digest: str | None = None) -> Items:

@@ -20,6 +20,7 @@ from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
 from pipeline.interfaces.wording import call_metrics, name_metric
+from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
 from pipeline.plan.inputs import MetricInputs
@@ -187,7 +188,9 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: d
     ]
     failures.extend(AbsentSystem(f"{a.system} on {a.test_set}", a.system, a.reason) for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
-    warnings = [f"{t.name}: {warning}" for t in manifest.inputs.test_sets for warning in t.warnings]
+    # Of identical outputs the check of that name says all there is to say.
+    told = ((t.name, warning) for t in manifest.inputs.test_sets for warning in t.warnings)
+    warnings = [f"{name}: {warning}" for name, warning in told if not warning.endswith(HAVE_IDENTICAL_OUTPUTS)]
     warnings += _rounding_warnings(manifest, inventory)
     return ReportInput(
         study=asked,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
 from pipeline.analyses.suite.figures import list_figures
 from pipeline.analyses.suite.rows import pair_rows
-from pipeline.analyses.suite.tables import make_tables
-from pipeline.analyses.suite.words import describe_family
+from pipeline.analyses.suite.tables import SECTION, make_tables
+from pipeline.analyses.suite.words import Summary, describe_family
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import meant, read_options
 
@@ -59,7 +59,7 @@ class SuiteAnalysis(Analysis):
         """Return rows of kind ``pair``, ``test-set`` (a pair on one of them), and ``none`` where nothing can be said."""
         chosen = read_options(SuiteOptions, options, analysis=self.name)
         rows: list[dict[str, Any]] = []
-        summaries: dict[tuple[Any, ...], str] = {}
+        summaries: dict[tuple[Any, ...], Summary] = {}
         for question, used in _questions(cubes, chosen):
             if isinstance(question, str):
                 rows.append({"kind": "none", "metric": None, "procedure": None, **used, "reason": question})
@@ -77,9 +77,10 @@ class SuiteAnalysis(Analysis):
         return Finding(
             self.name,
             tuple(rows),
-            tuple(summaries.values()),
+            tuple(" ".join(summary) for summary in summaries.values()),
             tables=tuple(make_tables(rows, summaries)),
             figures=tuple(list_figures(rows, cubes)),
+            sections=(SECTION,),
             csv={name: [row for row in rows if row["kind"] in kinds] for name, kinds in files.items()},
             interval_of={"suite_test_sets": "gain"},
         )

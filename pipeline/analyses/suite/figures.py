@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pipeline.analyses.presentation import name_procedure, select
+from pipeline.analyses.suite.tables import SECTION
 from pipeline.interfaces import Figure
 from pipeline.interfaces.figures import GRID, INK, PALETTE, tidy_axes
 from pipeline.interfaces.wording import name_metric, shorten
@@ -50,7 +51,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Datas
         lines = -(-len(pairs) // min(_COLUMNS, len(pairs)))
         size = (7.2, 0.5 + lines * (0.62 + 0.19 * (len(names) + 1)))
         draw = partial(_draw, pairs, by_pair, names, metric)
-        yield Figure("suite", title, alt, caption, draw, "suite_test_sets", size=size, panels=True)
+        yield Figure("suite", title, alt, caption, draw, "suite_test_sets", SECTION.key, size=size, panels=True)
 
 
 def _draw(

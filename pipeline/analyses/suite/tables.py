@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.interfaces import Column, Table
+from pipeline.analyses.suite.words import Summary
+from pipeline.interfaces import Column, Section, Table
 from pipeline.interfaces.wording import name_metric
 
-__all__ = ["make_tables"]
+__all__ = ["SECTION", "make_tables"]
+
+SECTION = Section("suite", "All test sets together", after="leaderboard")
 
 _PAIRS = (
     Column("system_a", "system"),
@@ -48,7 +51,7 @@ _CAPTION = (
 )
 
 
-def make_tables(rows: Sequence[Mapping[str, Any]], summaries: Mapping[tuple[Any, ...], str]) -> Iterator[Table]:
+def make_tables(rows: Sequence[Mapping[str, Any]], summaries: Mapping[tuple[Any, ...], Summary]) -> Iterator[Table]:
     """Yield the tables of every metric; a column that says nothing in any of its rows is left out.
 
     Parameters
@@ -66,10 +69,11 @@ def make_tables(rows: Sequence[Mapping[str, Any]], summaries: Mapping[tuple[Any,
             both = all(pairs[0][f"p_{word}_on_any"] is not None for word in ("better", "worse"))
             caption = _CAPTION.format(double=" doubled" if both else "", directions=" and directions" if both else "")
             used = tuple(column for column in _PAIRS if any(row[column.key] is not None for row in pairs))
-            yield Table(title, {"kind": "pair", **where}, used, f"{summaries[metric, procedure]} {caption}")
             shown = sum(bool(row["shown"]) for row in pairs)
-            more = f"The {shown} most decided pairs; all are in tables/suite_pairs.csv." if shown < len(pairs) else ""
-            yield Table(f"{title} · in words", {"kind": "pair", "shown": True, **where}, _WORDS, more)
+            more = f" Below: the {shown} most decided pairs; all are in tables/suite_pairs.csv." if shown < len(pairs) else ""
+            found, level = summaries[metric, procedure]
+            yield Table(f"{title} · in words", {"kind": "pair", "shown": True, **where}, _WORDS, f"{found}{more}", SECTION.key)
+            yield Table(title, {"kind": "pair", **where}, used, f"{level} {caption}", SECTION.key)
         for kind, name, columns in (("unmeasured", "on fewer than two test sets", _LEFT_OUT), ("none", "nothing said", _NONE)):
             if any(row["kind"] == kind for row in own):
-                yield Table(f"{title} · {name}", {"kind": kind, **where}, columns)
+                yield Table(f"{title} · {name}", {"kind": kind, **where}, columns, section=SECTION.key)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.analyses.suite.data import Question, SuiteData
 
-__all__ = ["describe_family", "describe_pair", "name_some"]
+__all__ = ["Summary", "describe_family", "describe_pair", "name_some"]
 
 MOST_NAMED = 6
 
@@ -97,9 +97,20 @@ def _p(value: float) -> str:
     return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
 
 
-def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> str:
-    """Say how many pairs are decided over the suite, at which level, and whether the replicates allow it."""
-    return " ".join(f"{sentence}." for sentence in _of_all(rows, question, data))
+class Summary(NamedTuple):
+    """What holds of all pairs of a suite: what was found, and at which level."""
+
+    found: str
+    level: str
+
+
+def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Summary:
+    """Say how many pairs are decided over the suite, whether the replicates allow it, and at which level."""
+    sides, alpha = len(question.sides), question.alpha
+    side = f"both directions, each at {alpha / 2:g}" if sides == 2 else f"one direction, fixed before looking, at {alpha:g}"
+    against = f", each system against {question.baseline}" if question.baseline is not None else ""
+    level = f"{question.procedure}{against}; {side}. Better is better by the metric, whichever way it points."
+    return Summary(" ".join(f"{sentence}." for sentence in _of_all(rows, question, data)), level)
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:
@@ -118,9 +129,6 @@ def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDa
         f"{'is' if len(separated) == 1 else 'are'} separated on at least one, {len(together):,} with all pairs together"
         + (f"; {len(both):,} of them better on some test sets and worse on others" if both else "")
     )
-    side = f"both directions, each at {alpha / 2:g}" if sides == 2 else f"one direction, fixed before looking, at {alpha:g}"
-    against = f", each system against {question.baseline}" if question.baseline is not None else ""
-    yield f"{question.procedure}{against}; {side}. Better is better by the metric, whichever way it points"
     if data.replicates is not None and pairs:
         for tests, what in ((least, "any pair on any test set"), (least * len(pairs), "anything with all pairs together")):
             if sides * tests / (data.replicates + 1) > alpha:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from pipeline.report.values import format_p
 __all__ = ["FAMILIES", "FEW_UNITS", "describe_trust"]
 
 FEW_UNITS = 50
+MOST_COPIES = 6
+"""Names of identical systems that are given; more are counted."""
 DRAFT = 100_000
 FAMILIES = "Families"
 """The check that says what p-values are corrected for and what not: every report has it, and so has the terminal."""
@@ -57,7 +59,7 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     missing = count_missing(report.alignment)
     aligned = "; ".join(f"{t.name}: {count_units(t.items, t.units, t.unit, t.format)}, {t.systems} systems" for t in sets)
     yield "Items aligned", bool(missing), f"{aligned}. {missing:,} missing outputs{' filled or dropped' if missing else ''}."
-    yield "Identical outputs", *_identical(pairs.where(pairs.holds("identical")))
+    yield "Identical outputs", *_identical(pairs.where(pairs.holds("identical")), [test_set.name for test_set in sets])
     lacking = list(_missing(report))
     if lacking:
         yield "Missing p-values", True, " ".join(lacking)
@@ -105,12 +107,33 @@ def _bias(pairs: Pairs, total: str) -> tuple[bool, str]:
     return bool(biased), f"Tests with a bias above a quarter of the standard error: {biased:,} {total}."
 
 
-def _identical(rows: Pairs) -> tuple[bool, str]:
-    cells = (rows.values(name).tolist() for name in ("system_a", "system_b", "test_set"))
-    names = sorted({f"{a} = {b} ({test_set})" for a, b, test_set in zip(*cells, strict=True)})
-    if not names:
+def _identical(rows: Pairs, test_sets: Sequence[str]) -> tuple[bool, str]:
+    """Name systems that agree on every unit, all copies of one together, and say on which test sets they do."""
+    found = _list_copies(rows)
+    if not found:
         return False, "No two systems agree on every unit."
-    return True, f"p = 1, and one system stands for its copies wherever analyses look at all pairs: {name_some(names, 5)}."
+    everywhere = f" (on {'both' if len(test_sets) == 2 else f'all {len(test_sets)}'} test sets)" if len(test_sets) > 1 else ""
+    told = []
+    for group, there in sorted(found.items()):
+        rest = f" and {len(group) - MOST_COPIES} more" if len(group) > MOST_COPIES else ""
+        where = everywhere if len(there) == len(test_sets) else f" ({name_some([*there])})"
+        told.append(f"{' = '.join(group[:MOST_COPIES])}{rest}{where}")
+    return True, f"{name_some(told, 5)}. p = 1; one of them stands for its copies wherever analyses look at all pairs."
+
+
+def _list_copies(rows: Pairs) -> dict[tuple[str, ...], dict[str, None]]:
+    """Return groups of systems that agree with one another by a metric, each with the test sets on which they do."""
+    groups: dict[tuple[str, str], list[set[str]]] = {}
+    cells = (rows.values(name).tolist() for name in ("test_set", "metric", "system_a", "system_b"))
+    for test_set, metric, a, b in zip(*cells, strict=True):
+        there = groups.setdefault((test_set, metric), [])
+        met = [group for group in there if a in group or b in group]
+        there[:] = [*(group for group in there if group not in met), {a, b}.union(*met)]
+    found: dict[tuple[str, ...], dict[str, None]] = {}
+    for (test_set, _), there in groups.items():
+        for group in there:
+            found.setdefault(tuple(sorted(group)), {})[test_set] = None
+    return found
 
 
 def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:

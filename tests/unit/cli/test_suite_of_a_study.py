@@ -142,11 +142,13 @@ def test_tables_figure_page_and_markdown_are_there(run: Path) -> None:
         assert len(list(csv.DictReader(file))) == 9  # three pairs on three test sets, measured or not
     markdown = (report / "report.md").read_text(encoding="utf-8")
     assert "### suite · mean · paired-bootstrap\n" in markdown
+    assert markdown.index("## All test sets together") < markdown.index("## Pairs")  # what a suite is asked for stands on top
     row = next(line for line in markdown.splitlines() if line.startswith(r"| \<new\> | old | 3 | 3 | all |"))
     assert row
     assert "![" in markdown
     page = (report / "index.html").read_text(encoding="utf-8")
     assert "&lt;new&gt; is better than old on all 3 test sets." in page
+    assert '<p class="caption">Of 3\u00a0pairs on 2 to 3 test sets' in page  # not behind "How to read this"
     assert "<new>" not in page
     svg = (report / "figures" / "suite-01.svg").read_text(encoding="utf-8")
     assert "<title>Gains on every test set, mean, paired-bootstrap</title>" in svg
@@ -168,7 +170,7 @@ def test_a_report_asks_against_another_baseline_and_of_one_side(run: Path, tmp_p
     }
     assert len(rows) == 2
     assert all(row["better_at_least"] is None and row["worse_at_least"] == 0 for row in rows)
-    assert "one direction, fixed before looking, at 0.01" in finding["tables"][0]["caption"]
+    assert "one direction, fixed before looking, at 0.01" in finding["tables"][1]["caption"]
 
 
 def test_skewed_errors_are_corrected_for_in_the_direction_of_their_gains(tested: Path) -> None:

@@ -157,6 +157,18 @@ def test_all_groups_of_equal_outputs_are_told_at_once(folder):
     assert told.endswith("A and B, C and D have identical outputs: no test can distinguish them")
 
 
+def test_what_is_odd_about_many_files_alike_is_told_once(tmp_path):
+    (tmp_path / "board").mkdir()
+    for name, kind in {"A": "kind", "B": "kind", "C": "kind", "D": "sort"}.items():
+        (tmp_path / "board" / f"{name}.csv").write_text(f"id,{kind},right\nq1,law,{ord(name) % 2}\nq2,law,1\n")
+    spec = TestSet.model_validate({"format": "scores", "outputs": "board/{system}.csv"})
+    found = survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit=None)
+    assert [warning.replace(str(tmp_path), "") for warning in found.warnings if "holds text" in warning] == [
+        "/board/A.csv and 2 more files: the column 'kind' holds text, and was left out",
+        "/board/D.csv: the column 'sort' holds text, and was left out",
+    ]
+
+
 def test_equal_outputs_have_equal_digests_whatever_name_and_compression(folder):
     add(folder, "A", LINES)
     add(folder, "B", LINES, gzip.compress)

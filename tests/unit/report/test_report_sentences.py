@@ -248,3 +248,15 @@ def test_alternative_texts_look_at_the_data():
     assert "fall" not in alts["size-curve"]
     assert "rises" not in alts["figures"]
     assert "28 pairs: gains from 1.286 to 9.000, confidence from " in alts["figures"]
+
+
+def test_copies_are_named_together_and_once_for_all_test_sets() -> None:
+    def told(**sets: list[tuple[str, str]]) -> str:
+        scores = np.array([53.0, 52.0, 51.0, 50.0])
+        cubes = {name: build_cube(scores, list("abcd"), name=name, identical=same) for name, same in sets.items()}
+        return trust(build_document(make_report(cubes, analyses=())), "Identical outputs")["detail"]
+
+    three = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert told(t=three).startswith("a = b = c. p = 1; ")
+    assert told(t=three, u=three, v=[]).startswith("a = b = c (t, u). ")
+    assert told(t=[("a", "b")], u=[("a", "b"), ("c", "d")]).startswith("a = b (on both test sets), c = d (u). ")
