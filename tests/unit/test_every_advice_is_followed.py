@@ -1,8 +1,7 @@
-"""Every help of an error is bound to what follows it: a case, a test, or a reason why none can; what is open may only shrink."""
+"""Every help of an error is bound to what follows it: a case, a test, or a reason why none can."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 from support.advice_tables import TABLES
@@ -10,12 +9,10 @@ from support.advices import list_advices
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT / "tests" / "support" / "advice_followed_elsewhere.txt"
-MOST_OPEN = 0
-"""So many are not followed yet. Whoever follows one takes its line out, and lowers this."""
 
 
 def others() -> dict[tuple[str, str], str]:
-    """Return what is not in a table of cases: where it is followed, why it cannot be, or ``open``."""
+    """Return what is not in a table of cases: where it is followed, or why it cannot be."""
     found: dict[tuple[str, str], str] = {}
     section = ""
     for line in OTHERS.read_text(encoding="utf-8").splitlines():
@@ -50,7 +47,3 @@ def test_tests_that_follow_advice_are_there() -> None:
             path, _, name = section.partition("::")
             assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), section
             assert (ROOT / path).exists(), section
-
-
-def test_what_is_open_only_shrinks() -> None:
-    assert Counter(others().values())["open"] == MOST_OPEN

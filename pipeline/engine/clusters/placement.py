@@ -57,7 +57,8 @@ def unrunnable(task: Task, error: Exception) -> Failure:
         "P401",
         f"the worker could not run it: {type(error).__name__}: {error}",
         where=task.label,
-        help="check that workers run the same versions of Python, this package and its dependencies",
+        help="workers need the same versions of Python, this package and its dependencies: `pipeline doctor --cluster PROFILE` "
+        "compares them",
     )
     return Failure(task.key, task.label, 70, (problem,), "".join(traceback.format_exception(error)))
 

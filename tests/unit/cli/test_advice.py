@@ -56,6 +56,9 @@ FOLLOWED = {
     """,
     "tests/unit/engine/watching/test_watch.py": "store/lease: status {}, cancel {}",
     "tests/unit/engine/test_doctor.py": "error_help: doctor",
+    "tests/unit/engine/test_doctor.py::test_a_worker_with_other_versions_or_another_folder_fails": """
+        engine/clusters/placement: doctor --cluster PROFILE
+    """,
     "tests/unit/metrics/test_own_metric.py": "metrics/registry: run",
     "tests/distributed/test_slurm_run.py": """
         engine/clusters/patience: resume; engine/launch: resume {} --runs {}; error_help: resume --cluster local

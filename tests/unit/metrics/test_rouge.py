@@ -144,6 +144,9 @@ def test_references_without_a_word_of_rouge_are_refused():
     with pytest.raises(DataError, match="letters a to z") as caught:
         load_metric("rouge-1").prepare(items(reference_0=("猫が座った", "犬")))
     assert [problem.code for problem in caught.value.problems] == ["P225"]
+    assert str(caught.value.problems[0].help).endswith("take a metric of characters, or one whose tokenizer knows the language")
+    for known in (load_metric("chrf"), load_metric("bleu", {"tokenize": "zh"})):
+        assert known.prepare(items(reference_0=("猫が座った", "犬"))) is not None
     assert load_metric("rouge-1").prepare(items(reference_0=("猫", "a cat"))) is not None
     assert load_metric("rouge-1").prepare(items(reference_0=("", ""))) is not None
 

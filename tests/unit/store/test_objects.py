@@ -116,4 +116,5 @@ def test_without_the_package_the_message_names_it(run: RunDirectory, monkeypatch
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(StoreError, match="P735") as error:
         send_file(run.root / "plan.json", "s3://bucket/plan.json")
-    assert "pipeline[objects]" in str(error.value.problems[0].help)
+    assert str(error.value.problems[0].help).endswith("or use files: export to one, name inputs that are files")
+    assert pack_run(run, run.root.parent / "run.zip")

@@ -244,12 +244,17 @@ def test_a_study_that_is_written_anew_keeps_addresses(study: Path) -> None:
     assert value["test_sets"] == {"news": {"outputs": "s3://bucket/{system}.txt", "references": ["../ref.txt"]}}
 
 
-def test_an_object_named_like_a_way_out_of_the_folder_is_refused(bucket: Any, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_named_like_a_way_out_of_the_folder_is_refused(bucket: Any, study: Path) -> None:
     listed = [{"path": name, "size": 1, "e_tag": '"x"', "last_modified": None} for name in ("..", "one")]
-    monkeypatch.setattr(_Below, "list", lambda self: [listed])
-    study.write_text(STUDY.replace("outputs/{system}.txt", "outputs/{system}"))
-    with pytest.raises(DataError, match="no file can have"):
-        look(study)
+    study.write_text(STUDY.replace("outputs/{system}.txt", "named/{system}"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Below, "list", lambda self: [listed])
+        with pytest.raises(DataError, match="no file can have") as caught:
+            look(study)
+    assert caught.value.problems[0].help == "rename it"
+    for name in ("one", "two"):
+        obstore.put(bucket, f"news/named/{name}", FILES[f"news/outputs/{name}.txt"])
+    assert look(study)
 
 
 @pytest.mark.usefixtures("bucket")

@@ -17,6 +17,7 @@ from support.studies import write_study
 import pipeline
 from pipeline.errors import DataError
 from pipeline.interfaces import Items, TrainingItems
+from pipeline.items.gold import gold_digest_of, read_gold, surveyed_gold
 from pipeline.items.readers.labels import LabelReader
 from pipeline.study.sets import TestSet
 from pipeline.tasks.predicted import Predicted, pack_member
@@ -251,3 +252,12 @@ def test_an_estimator_is_derived_as_is_said(tmp_path: Path, monkeypatch: pytest.
 
     said = help_of(lambda: make("own_underived", ""), "derive it from sklearn.base.BaseEstimator")
     assert make("own_derived", said.rpartition(" ")[2]).signature
+
+
+def test_a_data_set_of_another_version_is_surveyed_again() -> None:
+    spec = TestSet(format="labels", gold={"dataset": "digits", "part": "test"})
+    says = "use the same versions on every worker, or start the study again"
+    help_of(lambda: surveyed_gold(spec, Path(), "0" * 64, where="set"), says)
+    gold = read_gold(spec, Path())
+    assert gold is not None
+    assert surveyed_gold(spec, Path(), gold_digest_of(spec, gold), where="set") == gold
