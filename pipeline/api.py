@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import UsageError
 from pipeline.store.files import read_json, scratch_directory, write_output
-from pipeline.store.runs import RunDirectory
+from pipeline.store.runs import RunDirectory, find_run
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -37,7 +37,7 @@ def open_run(path: str | Path) -> xr.DataTree:
     Parameters
     ----------
     path : str or Path
-        The run's directory.
+        The run's directory, or the beginning of its name, such as ``runs/wmt24``.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def open_run(path: str | Path) -> xr.DataTree:
     """
     from pipeline.cubes.tree import open_tree
 
-    return open_tree(RunDirectory(Path(path)).cubes)
+    return open_tree((RunDirectory(run) if (run := Path(path)).is_dir() else find_run(run.parent, run.name)).cubes)
 
 
 def run(

@@ -87,6 +87,10 @@ class PipelineError(Exception):
             raise ValueError("an error needs at least one problem")
         self.problems: tuple[Problem, ...] = problems
         super().__init__("; ".join(f"{p.code}: {p.message}" for p in problems))
+        for problem in problems:  # a notebook shows them below the message
+            told = _details(problem)
+            if told:
+                self.add_note(visible("\n".join([f"{problem.code}:", *told] if len(problems) > 1 else told)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions travel between processes; the default would rebuild from the joined message.
@@ -241,14 +245,14 @@ def render_problems(problems: Iterable[Problem] | Sequence[Problem]) -> str:
     """
     lines: list[str] = []
     for problem in problems:
-        lines.append(f"error[{problem.code}]: {problem.message}")
-        if problem.where:
-            lines.append(f"  --> {problem.where}")
-        if problem.help:
-            lines.append(f"   = help: {problem.help}")
-        if problem.note:
-            lines.append(f"   = note: {problem.note}")
+        lines += [f"error[{problem.code}]: {problem.message}", *_details(problem)]
     return visible("\n".join(lines))
+
+
+def _details(problem: Problem) -> list[str]:
+    """Return where a problem is, what to do and what else is known, a line each."""
+    said = (("  --> ", problem.where), ("   = help: ", problem.help), ("   = note: ", problem.note))
+    return [f"{mark}{text}" for mark, text in said if text]
 
 
 def visible(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import print_json
-from pipeline.cli.options import KINDS, cli, json_option
+from pipeline.cli.options import KINDS, cli, complete_names, json_option
 from pipeline.errors import UsageError
 from pipeline.options import meant
 
@@ -20,9 +20,7 @@ __all__ = ["member_page", "schema_text"]
 
 def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Let the shell complete the names that a command lists."""
-    from pipeline.plugins import list_plugins
-
-    return [name for name in list_plugins(KINDS[ctx.info_name or ""]) if name.startswith(incomplete)]
+    return complete_names(KINDS[ctx.info_name or ""])(ctx, param, incomplete)
 
 
 names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_complete_names)

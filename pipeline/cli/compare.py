@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import print_report_path
-from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, quiet_option
+from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, complete_names, format_option, quiet_option
 from pipeline.cli.terminal import saying_why_it_takes_long, screen_of, tell
 
 __all__: list[str] = []
@@ -53,18 +53,22 @@ class _Compare(CommandWithNames):
     "--metric",
     "metrics",
     multiple=True,
+    shell_complete=complete_names("metrics"),
     help="Metric, or name of a score in the files; repeatable. [bleu for text, accuracy for labels, every score of a harness, …]",
 )
 @click.option(
     "--procedure",
     "procedures",
     multiple=True,
+    shell_complete=complete_names("procedures"),
     help="A test of `pipeline procedures`; repeatable, the first decides. [paired-bootstrap, or the preset's]",
 )
-@click.option("--preset", help="Use a tool's or paper's settings (see `pipeline presets`) and also print its p-value.")
 @click.option(
-    "--format", "format_", default="auto", show_default=True, help="One of `pipeline formats`; auto looks into the files."
+    "--preset",
+    shell_complete=complete_names("presets"),
+    help="Use a tool's or paper's settings (see `pipeline presets`) and also print its p-value.",
 )
+@format_option
 @click.option(
     "--missing",
     type=click.Choice(["error", "drop", "zero"]),

@@ -168,6 +168,17 @@ def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return [CompletionItem(incomplete, type="file")]
 
 
+def complete_names(family: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what lets the shell complete the names of a family of plugins."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from pipeline.plugins import list_plugins
+
+        return [name for name in list_plugins(family) if name.startswith(incomplete)]
+
+    return complete
+
+
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return the runs whose names begin so, in the folder that is asked for."""
     from pipeline.store.runs import list_runs
@@ -195,6 +206,14 @@ runs_option = click.option(
     default=Path("runs"),
     callback=remember_named,
     help="Folder of runs. [PIPELINE_RUNS, else ./runs]",
+)
+format_option = click.option(
+    "--format",
+    "format_",
+    default="auto",
+    show_default=True,
+    shell_complete=complete_names("readers"),
+    help="One of `pipeline formats`; auto looks into the files.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")

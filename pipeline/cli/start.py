@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import load, print_json
-from pipeline.cli.options import cli, complete_files, json_option, override_options, study_argument
+from pipeline.cli.options import cli, complete_files, complete_names, format_option, json_option, override_options, study_argument
 from pipeline.cli.terminal import tell, width_of
 
 __all__: list[str] = []
@@ -25,10 +25,15 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
 @click.option(
     "-r", "--reference", "references", multiple=True, shell_complete=complete_files, help="Reference or gold file; repeatable."
 )
-@click.option("-m", "--metric", "metrics", multiple=True, help="Metric; repeatable. [what is usual for the format]")
 @click.option(
-    "--format", "format_", default="auto", show_default=True, help="One of `pipeline formats`; auto looks into the files."
+    "-m",
+    "--metric",
+    "metrics",
+    multiple=True,
+    shell_complete=complete_names("metrics"),
+    help="Metric; repeatable. [what is usual for the format]",
 )
+@format_option
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
 @click.option("--baseline", metavar="SYSTEM", help="Compare all others with it. [a system called so, else all pairs]")
 @click.option(

@@ -153,6 +153,9 @@ def from_accuracies(items: int, better: float, worse: float, *, alpha: float = 0
     """
     if not 0 <= worse <= better <= 100:
         raise ValueError(f"accuracies are percentages, the better one first, not {better:g} and {worse:g}")
+    if 0 < better <= 1:
+        told = f"{100 * better:g} {100 * worse:g}"
+        raise ValueError(f"accuracies are percentages: write {told}; where both are at most 1 %, give --helped and --hurt")
     right, other = round(items * better / 100), round(items * worse / 100)
     gain, most = right - other, min(other, items - right)
     independent = other * (items - right) / items

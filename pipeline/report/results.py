@@ -11,7 +11,7 @@ from pipeline.report.document import Report, read_report
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
 from pipeline.report.layout.latex import render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
-from pipeline.report.layout.summary import summarise
+from pipeline.report.layout.summary import list_remarks, summarise
 from pipeline.report.layout.view import View
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ class Results(dict[str, Any]):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        return "\n".join(line for one in list_excerpts(self.report) for line in _html(one))
+        remarks = [f"<small>{escape(line)}</small>" for lines in list_remarks(self.report) for line in lines]
+        told = [f"<p>{'<br>'.join(remarks)}</p>"] if remarks else []
+        return "\n".join([*(line for one in list_excerpts(self.report) for line in _html(one)), *told])
 
 
 def latex_of(report: Report) -> str:

@@ -13,7 +13,7 @@ from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import Verdict
 from pipeline.report.trust.trust import FAMILIES
 
-__all__ = ["conclude", "list_doubts", "summarise", "tint"]
+__all__ = ["conclude", "list_doubts", "list_remarks", "summarise", "tint"]
 
 
 MOST_CHARACTERS = 400
@@ -86,11 +86,15 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
         What the text is written for.
     """
     blocks = ["\n".join(_tell(one, rest, screen)) for one in list_excerpts(report, most_pairs=most_pairs)]
+    told = ["\n".join(tint(line, screen) for line in lines) for lines in list_remarks(report) if lines]
+    return "\n\n".join([*blocks, *told, *(screen.fit(line) for line in tell_preset(report))])
+
+
+def list_remarks(report: Report) -> tuple[list[str], list[str]]:
+    """Return what is not in order of a report, and its warnings, a line each."""
     own = {row.check for row in trust_preset(report)}  # said with the preset itself
     doubts = list_doubts([row for row in report.trust if row.check not in own])
-    warned = [f"warning: {warning}" for warning in report.warnings]
-    told = ["\n".join(tint(line, screen) for line in lines) for lines in (doubts, warned) if lines]
-    return "\n\n".join([*blocks, *told, *(screen.fit(line) for line in tell_preset(report))])
+    return doubts, [f"warning: {warning}" for warning in report.warnings]
 
 
 def _tell(one: Excerpt, rest: str, screen: Screen) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pipeline
 from pipeline.errors import PipelineError
 from pipeline.report.layout.latex import escape_latex, latex_of_number, render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
+from pipeline.report.layout.summary import list_remarks
 from pipeline.report.layout.view import View
 from pipeline.report.results import Results
 from pipeline.study.load import load_study
@@ -114,6 +115,9 @@ def test_results_show_themselves_as_the_terminal_does(found: Results, written: t
     assert shown.count("<table>") == 2
     assert "a&amp;b" in shown
     assert "a&b" not in shown
+    remarks = [escape(line) for lines in list_remarks(found.report) for line in lines]
+    assert any("Independence of items" in line for line in remarks)
+    assert all(line in shown for line in remarks)
 
 
 def test_results_are_the_document_and_frames_of_its_rows(found: Results) -> None:

@@ -92,3 +92,16 @@ def test_runs_are_completed_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [one.value for one in completed("status", "--runs", "kept", "fi")] == ["first-0123456789ab"]
     monkeypatch.setenv("PIPELINE_RUNS", "kept")
     assert [one.value for one in completed("report", "se")] == ["second-0123456789ab"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("compare", "a.txt", "-m", "chr"), "chrf"),
+        (("compare", "a.txt", "--preset", "sacrebleu-b"), "sacrebleu-bs"),
+        (("compare", "a.txt", "--procedure", "paired-b"), "paired-bootstrap"),
+        (("init", "--format", "conll"), "conllu"),
+    ],
+)
+def test_values_of_options_are_completed(typed: tuple[str, ...], meant: str) -> None:
+    assert [item.value for item in completed(*typed)] == [meant]

@@ -34,6 +34,8 @@ def test_two_accuracies_leave_the_number_that_is_hurt_open() -> None:
 
 @pytest.mark.parametrize("accuracies", [(60.0, 70.0), (101.0, 50.0), (50.0, -1.0)])
 def test_accuracies_that_are_none_are_refused(accuracies: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match=r"write 71\.2 69\.8"):  # not 0.712 and 0.698 % of the items
+        from_accuracies(500, 0.712, 0.698)
     with pytest.raises(ValueError, match="accuracies are percentages"):
         from_accuracies(100, *accuracies)
 

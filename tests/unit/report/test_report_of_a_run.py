@@ -7,6 +7,7 @@ import pytest
 from support.studies import write_study
 
 from pipeline.api import open_run, run
+from pipeline.errors import RunNotFound
 from pipeline.record.manifest import read_manifest
 from pipeline.store.runs import RunDirectory
 from pipeline.tasks.provenance import read_provenance
@@ -40,6 +41,12 @@ def test_the_method_of_a_cube_tells_what_no_replicate_was_asked_for(finished):
         assert found[frozenset(("up", "twin"))] == "definition"
         assert found[frozenset(("up", "swapped"))] == tied
         assert found[frozenset(("up", "low"))] == "monte-carlo"
+
+
+def test_a_run_is_opened_by_its_path_or_the_beginning_of_its_name(finished):
+    assert dict(open_run(finished.parent / finished.name[:-3])).keys() == {"few"}
+    with pytest.raises(RunNotFound, match="there is no run 'nothere' in"):
+        open_run(finished.parent / "nothere")
 
 
 def test_the_report_of_a_run_agrees_with_its_cube(finished):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from support.studies import write_scores
 
 import pipeline
-from pipeline.errors import DataError, UsageError
+from pipeline.errors import DataError, Problem, StudyError, UsageError
 from pipeline.survey.in_memory import settle_outputs
 
 NAMES = ["one", "two, the second"]
@@ -145,3 +146,13 @@ def test_the_cells_of_the_notebook_run_one_after_another(tmp_path: Path, monkeyp
     assert found.verdict.startswith("large has the best score")
     assert "<table>" in found._repr_html_()
     assert (tmp_path / "table.tex").read_text(encoding="utf-8").startswith("%")
+
+
+def test_a_notebook_shows_where_an_error_is_and_what_to_do() -> None:
+    with pytest.raises(StudyError) as caught:
+        pipeline.compare({"base": [0, 1, 1], "new": [1, 1, 0]}, baseline="bass")
+    told = ["  --> --baseline\n   = help: did you mean 'base'?"]
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert error.__notes__ == told
+    several = StudyError(*(Problem(code, "wrong", "here") for code in ("P101", "P103")))
+    assert several.__notes__ == ["P101:\n  --> here", "P103:\n  --> here"]
