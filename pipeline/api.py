@@ -47,7 +47,7 @@ def open_run(path: str | Path) -> xr.DataTree:
     """
     from pipeline.cubes.tree import open_tree
 
-    return open_tree((RunDirectory(run) if (run := Path(path)).is_dir() else find_run(run.parent, run.name)).cubes)
+    return open_tree((RunDirectory(at) if (at := Path(path)).is_dir() else find_run(at.parent, at.name)).cubes)
 
 
 def run(
