@@ -3,6 +3,8 @@
 One pass over a pair puts each gain δ* into one of `_BINS` bins around the observed δ and remembers its bin, in two bytes. The
 order statistics asked for lie in a few bins; the gains of these are computed again and selected among. Bins rise with the gain
 even as it rounds, so the result is exact: it has the bits of ``numpy.quantile`` on the gains themselves.
+
+Where replicates are many, bins are of rounded scores (`pipeline.resampling.rounded_quantiles`), which takes half the time.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pipeline.compiled import kernel
 from pipeline.resampling.order_statistics import interpolate, read_off, select
+from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
 
 __all__ = ["GainQuantiles", "gain_quantiles"]
 
@@ -26,6 +29,7 @@ _PROBES = 1024  # replicates that the root mean square is taken of
 _TILE = 1024  # replicates, as in `compare`
 _BLOCK = 64  # replicates that are looked through together for a bin
 _FEW = 2**21  # gains that are sorted sooner than a kernel is compiled, .2 s
+_FEWEST = 2**13  # replicates: of fewer, looking through the bins would take longer than the replicates
 _AT_ONCE = 2**26  # gains of a call, some .2 s: a signal is heard between two, not amid one
 _NEIGHBOURS = 8  # systems: pairs are walked in squares of these, whose scores stay in the last-level cache
 
@@ -86,8 +90,7 @@ def gain_quantiles(
     """
     scores = np.ascontiguousarray(scores, np.float64)
     pairs = np.ascontiguousarray(pairs, np.int64).reshape(-1, 2)
-    delta = np.ascontiguousarray(delta, np.float64)
-    probabilities = np.ascontiguousarray(probabilities, np.float64)
+    delta, probabilities = (np.ascontiguousarray(values, np.float64) for values in (delta, probabilities))
     if scores.ndim != 2 or delta.shape != (len(pairs),) or probabilities.shape[:1] != (len(pairs),) or probabilities.ndim != 2:
         raise ValueError(
             f"scores {scores.shape}, delta {delta.shape} and probabilities {probabilities.shape} are not of {len(pairs)} pairs"
@@ -106,9 +109,16 @@ def gain_quantiles(
     squares = pairs // _NEIGHBOURS
     order = np.lexsort((pairs[:, 1], pairs[:, 0], squares[:, 1], squares[:, 0]))
     step = max(1, _AT_ONCE // max(scores.shape[1], 1))
-    for first in range(0, len(order), step):
-        some = order[first : first + step]
-        _find_quantiles(scores, pairs, some, delta, probabilities, asked, found.gain, found.distance, found.replicates)
+    if scores.shape[1] >= _FEWEST:
+        rounded = round_scores(scores)
+        away, left = rounded.away(pairs, delta), np.zeros(len(pairs), np.bool_)
+        for some in (order[first : first + step] for first in range(0, len(order), step)):
+            given = (away, some, scores, pairs, delta, probabilities, asked, found.gain, found.distance, left)
+            find_among_rounded(rounded.steps, *given)
+        found.replicates[~left] = scores.shape[1]
+        order = order[left[order]]
+    for some in (order[first : first + step] for first in range(0, len(order), step)):
+        _find_quantiles(some, scores, pairs, delta, probabilities, asked, found.gain, found.distance, found.replicates)
     return found
 
 
@@ -133,9 +143,9 @@ def _sort_few(
 
 @kernel
 def _find_quantiles(
+    order: NDArray[np.int64],
     scores: NDArray[np.float64],
     pairs: NDArray[np.int64],
-    order: NDArray[np.int64],
     delta: NDArray[np.float64],
     probabilities: NDArray[np.float64],
     distances: NDArray[np.float64],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.resampling import quantiles
 from pipeline.resampling.quantiles import gain_quantiles
+from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
 from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors, pair_moments
 
 KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "tiny", "huge")
@@ -16,8 +17,9 @@ KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "ti
 
 @pytest.fixture(autouse=True)
 def by_kernel_or_sorting(monkeypatch):
-    """Every test by the kernel, unless it says otherwise: few gains are sorted in its place, with the same bits."""
+    """Every test by the kernels, unless it says otherwise: few gains are sorted in their place, with the same bits."""
     monkeypatch.setattr(quantiles, "_FEW", -1)
+    monkeypatch.setattr(quantiles, "_FEWEST", 0)
 
 
 def all_pairs(rows):
@@ -56,13 +58,16 @@ def expected(scores, pair, center, probabilities, distances):
     seed=st.integers(0, 2**31),
     empty=st.sampled_from([0.0, 0.1, 1.0]),
     off=st.sampled_from([0.0, 0.5, 50.0]),
-    few=st.booleans(),
+    how=st.sampled_from(["sorted", "bins of floats", "bins of rounded scores"]),
 )
-@example(kind="smooth", rows=3, kept=1, seed=0, empty=0.0, off=0.0, few=False)
-@example(kind="one apart", rows=3, kept=3000, seed=0, empty=0.0, off=0.0, few=False)
+@example(kind="smooth", rows=3, kept=1, seed=0, empty=0.0, off=0.0, how="bins of floats")
+@example(kind="one apart", rows=3, kept=3000, seed=0, empty=0.0, off=0.0, how="bins of floats")
+@example(kind="smooth", rows=3, kept=1, seed=0, empty=0.0, off=0.0, how="bins of rounded scores")
+@example(kind="smooth", rows=3, kept=2999, seed=0, empty=0.0, off=0.5, how="bins of rounded scores")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, few):
-    quantiles._FEW = 2**21 if few else -1
+def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, how):
+    quantiles._FEW = 2**21 if how == "sorted" else -1
+    quantiles._FEWEST = 0 if how == "bins of rounded scores" else 3001
     scores = make_scores(kind, rows, kept, seed)
     rng = np.random.default_rng(seed + 1)
     scores[0, rng.random(kept) < empty] = np.nan
@@ -78,6 +83,45 @@ def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, fe
         assert np.array_equal(found.gain[row], gain, equal_nan=True)
         assert np.array_equal(found.distance[row], distance, equal_nan=True)
     assert found.replicates.tolist() == (~np.isnan(gains)).sum(axis=1).tolist()
+
+
+def read_off_rounded(scores, monkeypatch):
+    """Quantiles by rounded scores alone, beside those of numpy: an error where a pair is left to bins of floats."""
+    monkeypatch.setattr(quantiles, "_find_quantiles", lambda order, *_: [][len(order)])
+    pairs, p, distances = all_pairs(len(scores)), [0.02, 0.025, 0.97, 0.975], [0.95]
+    delta = (scores[pairs[:, 0]] - scores[pairs[:, 1]]).mean(axis=1) + 0.01
+    asked = {"delta": delta, "probabilities": np.tile(p, (len(pairs), 1)), "distances": distances}
+    found = gain_quantiles(scores, pairs, **asked)
+    by_numpy = [expected(scores, pair, center, p, distances) for pair, center in zip(pairs, delta, strict=True)]
+    return [*zip(found.gain.tolist(), found.distance.tolist(), strict=True)], [(g.tolist(), d.tolist()) for g, d in by_numpy]
+
+
+@pytest.mark.parametrize("apart", [0.0, 3.0])
+def test_gains_of_many_values_are_found_among_rounded_scores(apart, monkeypatch):
+    rng = np.random.default_rng(8)
+    together = rng.normal(size=20_000)
+    scores = np.stack([40 + apart * row + together + rng.normal(size=20_000) / (2 + row) for row in range(3)])
+    found, by_numpy = read_off_rounded(scores, monkeypatch)
+    assert found == by_numpy
+
+
+def test_gains_of_a_lattice_are_found_among_rounded_scores(monkeypatch):
+    """Every value comes again and again, and rounded gains of one value may be in two bins."""
+    scores = np.random.default_rng(9).binomial(380, 0.7, (4, 20_000)) / 3.8
+    found, by_numpy = read_off_rounded(scores, monkeypatch)
+    assert found == by_numpy
+
+
+def test_a_pair_of_few_values_is_left_to_bins_of_floats():
+    """One outlier makes the steps so long that all other gains are in one bin."""
+    scores = np.random.default_rng(10).normal(size=(3, 20_000))
+    scores[2, 0] = 1e5
+    rounded, pairs = round_scores(scores), all_pairs(3)
+    left = np.zeros(3, np.bool_)
+    room = np.full((3, 1), np.nan), np.full((3, 1), np.nan), left
+    asked = np.zeros(3), np.full((3, 1), 0.5), np.array([0.95])
+    find_among_rounded(rounded.steps, rounded.away(pairs, asked[0]), np.arange(3), scores, pairs, *asked, *room)
+    assert left.tolist() == [True, True, True]
 
 
 def test_many_pairs_keep_their_places():
