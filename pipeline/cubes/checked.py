@@ -7,10 +7,10 @@ numbers nobody computed, so each array carries a list of its chunks (``checksums
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from pathlib import Path
 
+from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
 from pipeline.errors import Problem, StoreError
 from pipeline.store import canonical_json
 from pipeline.store.files import store_error
@@ -25,15 +25,24 @@ GROUP = f"../{META}"
 REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 
 
-def seal(group: Path) -> None:
-    """Write the list of checksums of every array of a group and of the groups below it, with that of its group's attributes."""
-    for name, _, files in sorted(os.walk(group)):
-        folder = Path(name)
-        if META in files and json.loads((folder / META).read_bytes())["node_type"] == "array":
-            sums = {key: zlib.crc32((folder / key).read_bytes()) for key in _keys(name)}
-            # A group has no list of its own: Zarr would warn of a file there that it does not know.
-            sums[GROUP] = zlib.crc32((folder / GROUP).read_bytes())
-            (folder / SEAL).write_bytes(canonical_json(sums))
+def seal(group: ZarrGroup) -> None:
+    """Write the checksums of every array of a group in files, and of the groups below it, with that of its group's attributes.
+
+    They are of what was to be written, not of what is read back: a disk that has lost a part of it does not go unnoticed.
+    """
+    assert isinstance(group.files, FilesInFolder)
+    written = group.files.checksums
+    lists: dict[str, dict[str, int]] = {array: {} for array in group.list_arrays()}
+    for path, checksum in written.items():
+        array, _, chunk = path.rpartition("/c/")
+        array, key = (array, f"c/{chunk}") if chunk[:1].isdigit() and array else (path.removesuffix(f"/{META}"), META)
+        if array in lists:
+            lists[array][key] = checksum
+    for array, sums in lists.items():
+        above = array.rpartition("/")[0]
+        # A group has no list of its own: Zarr would warn of a file there that it does not know.
+        sums[GROUP] = written[f"{above}/{META}" if above else META]
+        group.files.write(f"{array}/{SEAL}", canonical_json(sums))
 
 
 def read_seal(array: Path) -> dict[str, int] | None:
@@ -86,11 +95,6 @@ def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
     state = "missing" if missing else "damaged"
     message = f"{what} of the variable {array!r} is {state} in the cube of the {_owner(group)}"
     return Problem("P707", message, str(group / array / part), REBUILD)
-
-
-def _keys(array: str) -> list[str]:
-    found = (os.path.relpath(os.path.join(folder, name), array) for folder, _, names in os.walk(array) for name in names)
-    return sorted(Path(key).as_posix() for key in found if key != SEAL)
 
 
 def _owner(group: Path) -> str:

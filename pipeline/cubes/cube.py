@@ -172,9 +172,7 @@ class CubeWriter:
                 self._group[name][region] = values
             return
         for path, content in pieces.chunks.items():
-            target = self._temporary / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content.data)
+            self._group.files.write(path, content.data)
 
     def read(self, name: str, metric: str, size: str, *, procedure: str | None = None) -> NDArray[Any]:
         """Return what has been written of a variable for one metric and test size."""
@@ -240,7 +238,7 @@ class CubeWriter:
         if isinstance(self._group, HeldGroup):
             self._group.hold(self.path.parent, self.layout.test_set)
             return
-        seal(self._temporary)
+        seal(self._group)
         make_tree_private(self._temporary, like=self.path)
         root = self.path.parent / "zarr.json"
         if not root.exists():

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pipeline.cubes.arrays import create_array, create_filled, create_group
 from pipeline.cubes.checked import seal, verify_group
 from pipeline.cubes.declarations import Variable
+from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.errors import Problem, StoreError
 from pipeline.store.files import store_error, sync_directory
 
@@ -74,12 +75,13 @@ def write_slot(path: Path, slot: str, cube: SlotCube) -> None:
     try:
         attributes = {"slot": slot, **cube.facts, "variables": sorted([*_AXES, *_VARIABLES])}
         group = create_group(path, attributes)
+        assert isinstance(group, ZarrGroup)  # a history is always files
         for axis, meaning in _AXES.items():
             create_filled(group, Variable(axis, (axis,), "str", "", "1", meaning), list(cube.names[axis]))
         for name, variable in _VARIABLES.items():
             values = np.asarray(cube.columns[name], np.dtype(variable.dtype))
             create_array(group, variable, values.shape)[(slice(None),)] = values
-        seal(path)
+        seal(group)
         for folder, _, files in os.walk(path):
             for name in files:
                 _sync(Path(folder, name))

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import struct
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -39,17 +42,28 @@ class Files(Protocol):
         """Return what a path has; None where there is no such file."""
         ...
 
-    def write(self, path: str, content: bytes) -> None:
+    def has(self, path: str) -> bool:
+        """Tell whether a path has anything."""
+        ...
+
+    def write(self, path: str, content: bytes | memoryview) -> None:
         """Let this be what a path has."""
         ...
 
 
 class FilesInFolder:
-    """Files below a folder, which are not brought to disk one by one."""
+    """Files below a folder, which are not brought to disk one by one.
+
+    Attributes
+    ----------
+    checksums : dict of str to int
+        CRC-32 of what was written last, by path.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._made: set[Path] = set()
+        self.checksums: dict[str, int] = {}
+        self._made: set[str] = set()
 
     def read(self, path: str) -> bytes | None:
         """Return what a file has; None where there is none."""
@@ -58,13 +72,28 @@ class FilesInFolder:
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return None
 
-    def write(self, path: str, content: bytes) -> None:
+    def has(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        return path in self.checksums or os.path.isfile(f"{self.root}/{path}")
+
+    def write(self, path: str, content: bytes | memoryview) -> None:
         """Write a file, with the folders that it is in."""
-        target = self.root / path
-        if target.parent not in self._made:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._made.add(target.parent)
-        target.write_bytes(content)
+        self._make(path.rpartition("/")[0])
+        with open(f"{self.root}/{path}", "wb") as file:
+            file.write(content)
+        self.checksums[path] = zlib.crc32(content)
+
+    def _make(self, folder: str) -> None:
+        # Each once, from above: of a path that is made from below, every folder is tried in vain first.
+        if folder in self._made:
+            return
+        if folder:
+            self._make(folder.rpartition("/")[0])
+            with suppress(FileExistsError):
+                os.mkdir(f"{self.root}/{folder}")
+        else:
+            self.root.mkdir(parents=True, exist_ok=True)
+        self._made.add(folder)
 
 
 class FilesInMemory(dict[str, bytes]):
@@ -74,9 +103,13 @@ class FilesInMemory(dict[str, bytes]):
         """Return what a path has; None where it has nothing."""
         return self.get(path)
 
-    def write(self, path: str, content: bytes) -> None:
+    def has(self, path: str) -> bool:
+        """Tell whether a path has anything."""
+        return path in self
+
+    def write(self, path: str, content: bytes | memoryview) -> None:
         """Let this be what a path has."""
-        self[path] = content
+        self[path] = bytes(content)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +133,7 @@ class ZarrArray:
             else:
                 chunk = self._blank() if self._is_whole(within, path) else self._read(path)
                 chunk[within] = part
-            if not self._is_blank(chunk) or self.files.read(path) is not None:
+            if not self._is_blank(chunk) or self.files.has(path):
                 self.files.write(path, self._encode(chunk))
 
     def __getitem__(self, region: tuple[Any, ...]) -> NDArray[Any]:
@@ -141,7 +174,8 @@ class ZarrArray:
     def _is_blank(self, chunk: NDArray[Any]) -> bool:
         """Tell whether a chunk has the fill value alone: then it needs no file."""
         unknown = isinstance(self.fill, float) and math.isnan(self.fill)
-        return bool(np.isnan(chunk).all() if unknown else (chunk == self.fill).all())
+        parts = (chunk.reshape(-1)[:1], chunk)  # most are told by their first value
+        return all(np.isnan(part).all() if unknown else (part == self.fill).all() for part in parts)
 
     def _blank(self) -> NDArray[Any]:
         return np.full(self.chunks, self.fill, self.dtype)
@@ -177,7 +211,7 @@ class ZarrGroup:
     """
 
     def __init__(self, files: Files, attributes: Mapping[str, Any], path: str = "") -> None:
-        self._files, self._path = files, path
+        self.files, self._path = files, path
         self._arrays: dict[str, ZarrArray] = {}
         self._groups: dict[str, ZarrGroup] = {}
         files.write(self._within(META), _describe({"attributes": dict(attributes), "zarr_format": 3, "node_type": "group"}))
@@ -189,12 +223,16 @@ class ZarrGroup:
         group, _, name = path.rpartition("/")
         return (self._groups[group] if group else self)._arrays[name]
 
+    def list_arrays(self) -> list[str]:
+        """Return the paths of all arrays, those of the groups below it too."""
+        return [array.path for array in self._arrays.values()] + [path for g in self._groups.values() for path in g.list_arrays()]
+
     def create_group(self, path: str, *, attributes: Mapping[str, Any]) -> ZarrGroup:
         """Return a new group below this one, with those that it is in."""
         above, _, _ = path.rpartition("/")
         if above and above not in self._groups:
             self.create_group(above, attributes={})
-        made = self._groups[path] = ZarrGroup(self._files, attributes, self._within(path))
+        made = self._groups[path] = ZarrGroup(self.files, attributes, self._within(path))
         return made
 
     def create_array(
@@ -226,8 +264,8 @@ class ZarrGroup:
             "node_type": "array",
             "storage_transformers": [],
         }
-        self._files.write(self._within(f"{path}/{META}"), _describe(description))
-        made = ZarrArray(self._files, self._within(path), shape, chunks, plain if text else plain.newbyteorder("<"), fill)
+        self.files.write(self._within(f"{path}/{META}"), _describe(description))
+        made = ZarrArray(self.files, self._within(path), shape, chunks, plain if text else plain.newbyteorder("<"), fill)
         return self._arrays.setdefault(path, made)
 
     def _within(self, path: str) -> str:

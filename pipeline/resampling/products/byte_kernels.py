@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import byte_dot
+from pipeline.compiled.small_work import is_at_hand
 from pipeline.resampling.products.contract import largest_magnitude
-from pipeline.resampling.products.tile_product import multiply_tiles
+from pipeline.resampling.products.tile_product import fill_by_tiles, multiply_tiles
 
-__all__ = ["FORMS", "KERNELS"]
+__all__ = ["FORMS", "KERNELS", "is_kernel_at_hand"]
 
 FORMS = ("amx", "vnni-512", "vnni-256", "arm-i8mm", "avx2")
 """By preference: none is tried where a processor has an earlier one."""
@@ -129,3 +130,10 @@ KERNELS: dict[str, Callable[[Counts, NDArray[np.int8], NDArray[np.int32]], None]
     "arm-i8mm": _multiply_arm,
     "avx2": _multiply_avx2,
 }
+
+
+def is_kernel_at_hand(form: str, counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> bool:
+    """Tell whether the kernel of a form is compiled, here or on disk, for arrays like these."""
+    if form == "avx2":
+        return is_at_hand(_add_avx2, counts, digits, out, 1)
+    return is_at_hand(fill_by_tiles if form == "amx" else KERNELS[form], counts, digits, out)

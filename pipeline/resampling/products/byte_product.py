@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.sizes import TILE, VECTORS
+from pipeline.compiled.small_work import FewSoFar
 from pipeline.compiled.tile_permission import may_use_tiles
-from pipeline.resampling.products.byte_kernels import FORMS, KERNELS, Counts
+from pipeline.resampling.products.byte_kernels import FORMS, KERNELS, Counts, is_kernel_at_hand
 from pipeline.resampling.products.contract import FORM_VARIABLE
 from pipeline.resampling.products.tile_product import lay_tiles
 
@@ -204,8 +205,9 @@ def has_form(form: str) -> bool:
     return has[form]
 
 
-_LEAST_WORK = 2**33
-"""Multiply-adds of a pass below which what single precision costs, .1 s, is less than to have the kernels compiled once."""
+_is_little = FewSoFar(2**33 - 1, 2**34, at_hand=lambda: _is_at_hand())
+"""Multiply-adds of a pass, and of all that came before, for which what single precision costs is less than to have the kernels
+compiled once. Where they are kept on disk, a sixteenth of that."""
 
 
 def choose_form(work: int) -> str | None:
@@ -218,12 +220,21 @@ def choose_form(work: int) -> str | None:
     """
     asked = os.environ.get(FORM_VARIABLE, "")
     if not asked:
-        return next(filter(is_usable, FORMS), None) if work >= _LEAST_WORK else None
+        return None if _is_little(work) else next(filter(is_usable, FORMS), None)
     if asked == "float":
         return None
     if asked not in forms():
         raise ValueError(f"{FORM_VARIABLE} is {asked!r}; here it may be {', '.join((*forms(), 'float'))}")
     return asked
+
+
+def _is_at_hand() -> bool:
+    """Tell whether the kernel of the form that this processor would take is compiled."""
+    form = next(filter(has_form, FORMS), None)
+    if form is None:
+        return False
+    counts, laid = zero_counts(1, 1), np.zeros(_shape_of(form, 1, 1), np.int8)
+    return is_kernel_at_hand(form, counts, laid, np.empty((1, LANES * len(counts)), np.int32))
 
 
 def _is_right(form: str) -> bool:

@@ -15,7 +15,7 @@ from pipeline.compiled.loops import tile_dot
 from pipeline.compiled.sizes import TILE, VECTORS
 from pipeline.compiled.tile_permission import may_use_tiles
 
-__all__ = ["lay_tiles", "multiply_tiles"]
+__all__ = ["fill_by_tiles", "lay_tiles", "multiply_tiles"]
 
 _ROW = 4 * TILE  # bytes of a row of a tile
 _GROUP = 2**19  # bytes of counts that stay in the cache while all columns pass by
@@ -49,11 +49,12 @@ def multiply_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArr
     """
     if not may_use_tiles():
         raise RuntimeError("the tiles of AMX are not granted to this process")
-    _multiply(counts, laid, out)
+    fill_by_tiles(counts, laid, out)
 
 
 @kernel
-def _multiply(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+def fill_by_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArray[np.int32]) -> None:
+    """Do the work of `multiply_tiles`, for a process that may use the tiles."""
     quads, block, across = counts.shape[1], counts.shape[1] * 64, 4 * out.shape[1]
     steps, high, panel_bytes = laid.shape[1], min(quads, TILE), laid.shape[1] * TILE * _ROW
     last = 64 * (quads - high)

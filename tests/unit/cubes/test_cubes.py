@@ -267,6 +267,15 @@ def test_a_harmed_chunk_is_an_error_that_names_it(written: Path, harm: str) -> N
     assert [found.message for found in verify_cubes(written)] == [problem.message]
 
 
+def test_what_a_disk_lost_while_a_cube_was_written_is_noticed(tmp_path: Path) -> None:
+    """Checksums are of what was to be written, not of what is found there at the end."""
+    with CubeWriter(tmp_path, make_layout()) as cube:
+        cube.write_scores("bleu", "full", 0, np.ones((2, 9)))
+        (chunk,) = (found for found in tmp_path.glob("*/score/c/**/*") if found.is_file())
+        chunk.write_bytes(chunk.read_bytes()[:-1])
+    assert [problem.code for problem in verify_cubes(tmp_path)] == ["P707"]
+
+
 @pytest.mark.parametrize("part", ["checksums.json", "zarr.json", "c"])
 def test_a_folder_in_place_of_a_file_is_one_that_is_missing(written: Path, part: str) -> None:
     array = written / cube_name("news/<1>") / "count_at_delta"

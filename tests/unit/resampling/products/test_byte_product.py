@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from support.llvm_assembly import assemble
 
 from pipeline.compiled.byte_dot import write_dot
+from pipeline.compiled.small_work import FewSoFar
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.products import batches, byte_product
@@ -227,6 +228,7 @@ def test_a_pass_has_the_same_bits_in_every_form(
 
 def test_a_form_that_is_not_here_is_refused_and_small_work_is_done_in_floats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(FORM_VARIABLE, raising=False)
+    monkeypatch.setattr(byte_product, "_is_little", FewSoFar(10**9, 10**10))
     assert choose_form(10**6) is None
     assert choose_form(10**12) == (FORMS[0] if FORMS else None)
     monkeypatch.setenv(FORM_VARIABLE, "float")
@@ -234,6 +236,19 @@ def test_a_form_that_is_not_here_is_refused_and_small_work_is_done_in_floats(mon
     monkeypatch.setenv(FORM_VARIABLE, "abacus")
     with pytest.raises(ValueError, match=r"PIPELINE_PRODUCT is 'abacus'; here it may be .*float"):
         choose_form(1)
+
+
+def test_small_work_that_comes_again_and_again_is_done_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FORM_VARIABLE, raising=False)
+    monkeypatch.setattr(byte_product, "_is_little", FewSoFar(10**9, 10**10))
+    best = forms()[0] if forms() else None
+    assert [choose_form(10**9) for _ in range(12)] == [None] * 10 + [best] * 2
+
+
+@pytest.mark.skipif(not FORMS, reason="no product in bytes on this processor")
+def test_the_kernel_that_was_tried_is_at_hand() -> None:
+    """It is asked about by the types that products are called with: `forms` has tried it."""
+    assert byte_product._is_at_hand()
 
 
 PROCESSORS = {
