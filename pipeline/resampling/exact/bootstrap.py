@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.fourier import irfft, next_fast_len, rfft
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law
 from pipeline.resampling.exact.enclosure import enclose
@@ -227,8 +228,6 @@ def bootstrap_law(differences: NDArray[np.int64]) -> Law:
     >>> law.values, law.probability.round(3)
     (array([0, 1, 2]), array([0.25, 0.5 , 0.25]))
     """
-    from scipy.fft import irfft, next_fast_len, rfft  # most laws need none, and a small comparison is not to wait for it
-
     d = one_dimensional(differences)
     check_sums(d)
     law, step, lowest = compress(*np.unique(d, return_counts=True), draws=len(d))

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.fourier import next_fast_len
 from pipeline.resampling.exact.chances import Chance, Event
 from pipeline.resampling.exact.factors import Factors, ends, expected_hits, highest, log_end, reflect
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law
@@ -143,8 +144,6 @@ def split(law: Factors, x: int, *, max_points: int = MAX_POINTS) -> Event:
             raise TooWideError(f"a ring of {high - low + 1} points is asked for, and {max_points} are allowed")
         if len(law.atoms) * (high - low) <= DIRECT:
             return Tail(*direct_tail(law, x, theta))
-        from scipy.fft import next_fast_len  # most laws need none, and a small comparison is not to wait for it
-
         points = next_fast_len(max(high, x) - min(low, x) + 1, real=True)
         return Tail(*reduce_tail(transform_law(law, theta, points), points, x, high, theta))
 

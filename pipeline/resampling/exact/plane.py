@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.fourier import fft, ifft, next_fast_len
 from pipeline.resampling.exact.chances import Event
 from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor
 from pipeline.resampling.exact.lattice import TooWideError, split_at
@@ -94,8 +95,6 @@ def _tail(
     theta: float,
     max_work: int,
 ) -> Tail:
-    from scipy.fft import fft, ifft, next_fast_len  # most laws need none, and a small comparison is not to wait for it
-
     if share < _LEAST_SHARE:
         raise TooWideError(f"a share of {share} of what is not hollow is below {_LEAST_SHARE}")
     chances = np.where(hollow, tilted, share * tilted)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.fourier import rfft
 from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
 from pipeline.resampling.exact.tilt import LOG_ALIAS, tilt, window
 
@@ -44,8 +45,6 @@ class Tail(NamedTuple):
 
 def transform_law(law: Factors, theta: float, points: int) -> NDArray[np.complex128]:
     """Return the transform of the tilted law of a sum on a ring, for frequencies up to half of the points."""
-    from scipy.fft import rfft  # most laws need none, and a small comparison is not to wait for it
-
     (tilted, share), out = tilt(law, theta), np.ones(points // 2 + 1, np.complex128)
     few: list[int] = []
     for j, power in enumerate(law.powers.tolist()):

@@ -1,0 +1,88 @@
+"""SciPy's Fourier transforms, without the packages that `scipy.fft` imports for other array libraries and transforms.
+
+Importing `scipy.fft` takes a fifth of a second: it imports all of `scipy.special`, for a transform that this package never calls.
+Transforms are made by one compiled module within, which loads in a hundredth of that, and is called here as `scipy.fft` calls it:
+the bits are the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+__all__ = ["fft", "ifft", "irfft", "next_fast_len", "rfft"]
+
+_NAME = "scipy.fft._pocketfft.pypocketfft"
+_NEEDS = ("c2c", "r2c", "c2r", "good_size")
+_LAST, _PLAIN, _BY_LENGTH = (-1,), 0, 2  # the axis, and how a transform is normalised
+
+
+def next_fast_len(length: int, real: bool = False) -> int:
+    """Return the smallest length, no smaller than this one, that is transformed fast."""
+    found = _find_transforms()
+    return int(import_module("scipy.fft").next_fast_len(length, real) if found is None else found.good_size(length, real))
+
+
+def fft(values: NDArray[Any]) -> NDArray[np.complex128]:
+    """Return the transform of complex numbers."""
+    found: NDArray[np.complex128] = _transform("fft", "c2c", values, True, _PLAIN)
+    return found
+
+
+def ifft(values: NDArray[Any]) -> NDArray[np.complex128]:
+    """Return the inverse of `fft`."""
+    found: NDArray[np.complex128] = _transform("ifft", "c2c", values, False, _BY_LENGTH)
+    return found
+
+
+def rfft(values: NDArray[Any]) -> NDArray[np.complex128]:
+    """Return the first half of the transform of real numbers, which tells the other."""
+    found: NDArray[np.complex128] = _transform("rfft", "r2c", values, True, _PLAIN)
+    return found
+
+
+def irfft(values: NDArray[Any], length: int) -> NDArray[np.float64]:
+    """Return the inverse of `rfft`, of so many real numbers."""
+    found: NDArray[np.float64] = _transform("irfft", "c2r", values, False, _BY_LENGTH, length)
+    return found
+
+
+def _transform(name: str, compiled: str, values: NDArray[Any], forward: bool, normalised: int, *length: int) -> Any:
+    found = _find_transforms()
+    kept = len(values) if not length else length[0] // 2 + 1
+    # Whatever asks for more than this is left to the package: other types, several axes, another length than there is.
+    if (
+        found is None
+        or values.ndim != 1
+        or len(values) != kept
+        or values.dtype != (np.float64 if name == "rfft" else np.complex128)
+    ):
+        return getattr(import_module("scipy.fft"), name)(values, *length)
+    return getattr(found, compiled)(values, _LAST, *length, forward, normalised, None, 1)
+
+
+@functools.cache
+def _find_transforms() -> ModuleType | None:
+    """Return the compiled module; None where this version of SciPy is built differently."""
+    if _NAME not in sys.modules:
+        spec = PathFinder.find_spec(_NAME, [str(Path(scipy.__file__).parent / "fft" / "_pocketfft")])
+        if spec is None or spec.loader is None:
+            return None
+        try:
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+        except ImportError:
+            return None
+        sys.modules[_NAME] = module
+    found = sys.modules[_NAME]
+    return found if all(hasattr(found, name) for name in _NEEDS) else None
