@@ -26,6 +26,7 @@ __all__ = ["Plane", "split_plane"]
 
 _VANISHED = 80.0  # |φ|^n below exp(−80) is nothing
 _LEAST_SHARE = 1e-200  # of atoms that are not hollow: below, their chances leave the floats
+_LEAST_CHANCE = 1e-300  # of an atom: a law without a chance at its end has no cumulants on that side
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ def _marginal_window(
     values: NDArray[np.int64], chances: NDArray[np.float64], hollow: NDArray[np.bool_], draws: int
 ) -> tuple[int, int]:
     distinct, which = np.unique(2 * values + hollow, return_inverse=True)
-    counts = np.bincount(which, weights=chances)
+    counts = np.maximum(np.bincount(which, weights=chances), _LEAST_CHANCE)
     return window(make_factor(distinct >> 1, counts, draws=draws, hollow=(distinct & 1).astype(np.bool_)), 0.0, LOG_ALIAS)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
-from pipeline.resampling.exact.budget import PATIENT, QUICK, Budget
+from pipeline.resampling.exact.budget import OF_TAILS, PATIENT, QUICK, Budget
 from pipeline.resampling.exact.enclosure import LANES, enclose, evaluate, rounding_of, sharpest_first, tabulate_roots
 from pipeline.resampling.exact.factors import make_factor
 from pipeline.resampling.exact.flips import sign_flip_chances
@@ -130,6 +130,15 @@ def test_seven_decimals_of_two_thousand_units_are_enclosed_to_a_thousandth(seed)
         assert one.high / one.low < 1.001, name
         assert max(one.low, other.low) < min(one.high, other.high), name  # two enclosures of one number
         assert other.high / other.low < 1 + (one.high / one.low - 1) / 4, name
+
+
+def test_atoms_that_a_tilt_leaves_no_chance_are_no_end_of_a_law():
+    """Twelve wins by nearly as much, eight losses: 2δ is reached by wins alone, tilted until losses have a chance of exactly 0."""
+    wins = [1631610, 1631771, 1632741, 1633022, 1633201, 1634472, 1635361, 1635513, 1636212, 1637546, 1637776, 1638575]
+    losses = [-408970, -408507, -407453, -406591, -405941, -405850, -404328, -403724]
+    found = bootstrap_chances(np.array(wins + losses), budget=OF_TAILS)
+    assert found.above_twice.log_low < -18.966754893 < found.above_twice.log_high  # what a transform of the whole line gives
+    assert found.two_sided.log_low < -9.95792 < found.two_sided.log_high
 
 
 def test_one_and_two_discordant_units_on_a_wide_lattice_are_known_although_the_thresholds_are_atoms():
