@@ -145,7 +145,7 @@ def compare_study(
     from pipeline.analyses.registry import analyses_of_compare  # only now: a mistyped metric need not wait for these
     from pipeline.presets.registry import PRESETS
     from pipeline.study.load import study_from_value
-    from pipeline.study.writing import COMPARISON
+    from pipeline.study.writing import UNNAMED_SET, UNNAMED_STUDY
 
     if files != outputs:
         named: str | dict[str, str] = outputs["*"]
@@ -173,8 +173,8 @@ def compare_study(
         resampling |= {"family": "against-baseline", "baseline": baseline}
     value: dict[str, Any] = {
         "schema": 1,
-        "study": COMPARISON,
-        "test_sets": {"test set": test_set},
+        "study": UNNAMED_STUDY,
+        "test_sets": {UNNAMED_SET: test_set},
         "metrics": placed,
         "resampling": resampling,
     }

@@ -10,6 +10,7 @@ from pipeline.report.families.adjustment import title_of
 from pipeline.report.models.model_text import say_claim
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.trust.units import count_size
+from pipeline.report.values import on_set
 
 __all__ = ["claim_of"]
 
@@ -35,7 +36,7 @@ def claim_of(report: Report, verdict: Verdict) -> str:
     test_set = report.test_set(place.test_set)
     size = count_size(test_set.items, test_set.units, test_set.unit)
     how = f"{pairs[0].procedure}, two-sided, {title_of(pairs)}, α = {report.alpha:g}"
-    where = f"On {place.test_set}, {size}"
+    where = f"{_on(place)}, {size}"
     if report.family.baseline is not None:
         return _against(report, place, where, how)
     ranked = [row.name for row in report.board_of[place] if row.rank is not None]
@@ -47,6 +48,11 @@ def claim_of(report: Report, verdict: Verdict) -> str:
     return _lead(where, leaders[0], place.metric, beaten, ranked[1:], how)
 
 
+def _on(place: FamilyKey) -> str:
+    """Return how a sentence begins."""
+    return "O" + on_set(place.test_set)[1:]
+
+
 def _of_models(report: Report, place: FamilyKey) -> str:
     pairs = report.model_pairs_of(place)
     ranked = [row.model for row in report.models_of(place) if row.rank is not None]
@@ -56,7 +62,7 @@ def _of_models(report: Report, place: FamilyKey) -> str:
     beaten = {row.model_b for row in pairs if row.model_a == leaders[0] and row.verdict == "better"}
     unit = report.test_set(place.test_set).unit
     how = f"means over {pairs[0].repeated}s, two-sided, Holm over {pairs[0].family_size:,} pairs of models, α = {report.alpha:g}"
-    return _lead(f"On {place.test_set}", leaders[0], place.metric, beaten, ranked[1:], f"{how}; {say_claim(pairs[0].claim, unit)}")
+    return _lead(_on(place), leaders[0], place.metric, beaten, ranked[1:], f"{how}; {say_claim(pairs[0].claim, unit)}")
 
 
 def _lead(where: str, best: str, metric: str, beaten: Iterable[str], others: Sequence[str], how: str) -> str:

@@ -11,8 +11,9 @@ import numpy as np
 from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
 from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
+from pipeline.study.writing import UNNAMED_SET
 
-__all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "plain"]
+__all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "on_set", "plain"]
 
 
 def plain(value: Any) -> Any:
@@ -48,3 +49,14 @@ def format_ends(interval: Interval | ScoreInterval | None, digits: int) -> str:
         return MISSING
     ends = format_interval({"lo": interval.lo, "hi": interval.hi}, digits)
     return f"({ends[1:]}" if getattr(interval, "open", False) else ends
+
+
+def on_set(test_set: str) -> str:
+    """Return where something was found, within a sentence.
+
+    Examples
+    --------
+    >>> on_set("news"), on_set("test set")
+    ('on news', 'on the test set')
+    """
+    return f"on the {UNNAMED_SET}" if test_set == UNNAMED_SET else f"on {test_set}"

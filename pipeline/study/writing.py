@@ -12,10 +12,10 @@ from pipeline.store.objects import is_object
 from pipeline.study.load import LoadedStudy
 from pipeline.study.yaml_values import format_yaml
 
-__all__ = ["COMPARISON", "place_paths", "write_study"]
+__all__ = ["UNNAMED_SET", "UNNAMED_STUDY", "place_paths", "write_study"]
 
-COMPARISON = "compare"
-"""What the study of a comparison is called, which nobody has named."""
+UNNAMED_STUDY, UNNAMED_SET = "compare", "test set"
+"""What the study of a comparison and its one test set are called, which nobody has named."""
 
 _HEAD = """\
 # What `pipeline compare` ran. The same numbers, with a report and everything that is stored:

@@ -25,7 +25,7 @@ from pipeline.report.drawing.svg import Drawing
 from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
 from pipeline.report.pairs.cube_facts import FULL
-from pipeline.report.values import format_number
+from pipeline.report.values import format_number, on_set
 
 __all__ = ["draw_all", "draw_finding"]
 
@@ -95,7 +95,7 @@ def _scatters(given: ReportInput, report: Report) -> Iterator[Drawing]:
             continue
         marks = [mark for finding in given.findings for mark in finding.marks if mark.where == where._asdict()]
         relation = find_relation(cube, next((mark.relation for mark in marks), None))
-        title = f"Confidence against gain on {where.test_set}, {name_metric(where.metric)}"
+        title = f"Confidence against gain {on_set(where.test_set)}, {name_metric(where.metric)}"
         title += report.name_procedure(where.procedure)
         runs = next((f" of single {row.repeated}s" for row in report.model_pairs_of(where)), "")
         yield _draw_scatter(

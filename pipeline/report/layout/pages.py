@@ -25,7 +25,7 @@ from pipeline.report.pairs.all_pairs import encode_all_pairs
 from pipeline.report.pairs.pair_table import MARKS
 from pipeline.report.provenance import Provenance
 from pipeline.report.trainings import tell_failures
-from pipeline.study.writing import COMPARISON
+from pipeline.study.writing import UNNAMED_STUDY
 
 __all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 
@@ -101,7 +101,7 @@ def _inline(drawing: Drawing, prefix: str) -> str:
 
 def title_of(report: Report) -> str:
     """Return what a page is called: a comparison without a study file after what it compares, anything else as its study."""
-    if report.study != COMPARISON:
+    if report.study != UNNAMED_STUDY:
         return report.study
     names = list(dict.fromkeys([row.model for row in report.models] or [row.name for row in report.systems]))
     named = " and ".join(names) if len(names) == 2 else f"{len(names)} {'models' if report.models else 'systems'}"

@@ -46,6 +46,17 @@ def test_a_claim_names_every_system_on_the_side_of_its_verdict(scores: list[floa
     assert claim(scores) == f"On news, n = 1,000, {told} {HOW.format(6)}"
 
 
+def test_a_set_that_nobody_has_named_is_the_test_set() -> None:
+    cube = build_cube(np.array([50.0, 60.0, 50.1]), ["a", "b", "c"])
+    given = make_report({"test set": cube}, analyses=())
+    report = build_report(given)
+    assert claim_of(report, report.verdict[0]).startswith("On the test set, n = 1,000, b is better in BLEU than c and a")
+    files = render_report(given, report)
+    pages = [files[name] for name in files if name.endswith((".html", ".md"))]
+    assert pages
+    assert all(b"Scores on the test set, BLEU" in page for page in pages)
+
+
 def test_against_a_baseline_only_its_pairs_are_claimed() -> None:
     told = claim([50.0, 53.0, 50.1, 47.0], resampling={"family": "against-baseline", "baseline": "s0"})
     assert told == (f"On news, n = 1,000, by BLEU, better than s0: s1; worse: s3; no difference is shown for s2 {HOW.format(3)}")

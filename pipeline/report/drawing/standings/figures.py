@@ -15,7 +15,7 @@ from pipeline.report.drawing.standings.forest import Entry, draw_forest
 from pipeline.report.drawing.standings.matrix import STATES, Grid, draw_matrix
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, family_of
-from pipeline.report.values import format_number, format_p
+from pipeline.report.values import format_number, format_p, on_set
 
 __all__ = ["draw_models", "draw_systems"]
 
@@ -56,7 +56,7 @@ def draw_models(report: Report) -> Iterator[tuple[str, Drawing]]:
             for row in shown
         ]
         best = rows[0]
-        title = f"Models on {test_set}, {name_metric(metric)}"
+        title = f"Models {on_set(test_set)}, {name_metric(metric)}"
         alt = f"{len(rows)} models; {best.model} has the best mean, {format_number(best.score, digits)}, over {best.runs} runs."
         caption = (
             "Dot: mean over a model's runs, whose number is in brackets; blue: not separated from the best. Thick bar: one "
@@ -69,7 +69,7 @@ def draw_models(report: Report) -> Iterator[tuple[str, Drawing]]:
         if len(ranked) > 2:
             cells = ((row.model_a, row.model_b, row.verdict, row.delta, row.p_adjusted) for row in pairs)
             grid = _fill(ranked, cells, digits, leads={*ranked} - beaten, ruled=())
-            title = f"Pairs of models on {test_set}, {name_metric(metric)}"
+            title = f"Pairs of models {on_set(test_set)}, {name_metric(metric)}"
             yield "matrix", _matrix(report, grid, "models", title, "model_pairs.csv")
 
 
@@ -88,7 +88,7 @@ def draw_systems(report: Report) -> Iterator[tuple[str, Drawing]]:
             asked = ("system_a", "system_b", "verdict", "delta", "p_adjusted")
             cells = zip(*(pairs.values(name).tolist() for name in asked), strict=True)
             grid = _fill(ranked, cells, report.decimals(where.metric), leads=leads, ruled=ruled)
-            title = f"Pairs on {where.test_set}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
+            title = f"Pairs {on_set(where.test_set)}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
             yield "matrix", _matrix(report, grid, "leaderboard", title, "pairs.csv", len(rows))
 
 
@@ -108,7 +108,7 @@ def _forest(report: Report, where: FamilyKey, rows: Sequence[BoardRow], leads: s
         for row in shown
     ]
     best = rows[0]
-    title = f"Scores on {where.test_set}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
+    title = f"Scores {on_set(where.test_set)}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
     alt = f"{len(rows)} systems; {best.name} has the best score, {format_number(best.score, digits)}"
     if best.rank_low and best.rank_high:
         span = f"rank {best.rank_low}" if best.rank_low == best.rank_high else f"rank {best.rank_low} to {best.rank_high}"
