@@ -11,6 +11,7 @@ from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
+from pipeline.report.values import on_set
 
 __all__ = ["SKEWED", "WEIGHTY", "check_influence", "noise_of_acceleration"]
 
@@ -48,7 +49,7 @@ def check_influence(pairs: Sequence[PairRow], *, noun: str = "") -> Iterator[tup
 
 
 def _name(row: PairRow) -> str:
-    return f"{row.system_a} and {row.system_b}, {name_metric(row.metric)} on {row.test_set}"
+    return f"{row.system_a} and {row.system_b}, {name_metric(row.metric)} {on_set(row.test_set)}"
 
 
 def noise_of_acceleration(units: int) -> float:
