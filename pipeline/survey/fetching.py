@@ -116,9 +116,12 @@ def _is_plain(name: str) -> bool:
 def _folder_of(place: str, objects: Sequence[StoredObject], root: Path) -> Path:
     """Return the folder that holds these objects as they are, made unless it is there and sound."""
     final = root / digest([place, [list(one) for one in objects]])[:20]
-    if final.is_dir() and not damaged_file_of(final, verify=True):
-        os.utime(final)  # `gc` leaves what was in use a moment ago: the run that will name it is not there yet
-        return final
+    if final.is_dir():
+        # `gc` leaves what was in use a moment ago: looking through it takes a while, and no run names it yet.
+        with suppress(OSError):  # a disk that is only read; or `gc` was quicker, and it is brought again
+            os.utime(final)
+        if not damaged_file_of(final, verify=True):
+            return final
     temporary = root / temporary_name()
     try:
         write_bytes(root / ".gitignore", b"*\n")

@@ -307,10 +307,27 @@ def test_gc_knows_what_was_brought_and_frees_what_no_run_reads(bucket: Any, stud
 
 
 @pytest.mark.usefixtures("bucket")
-def test_what_is_here_is_marked_as_used_before_a_run_names_it(study: Path) -> None:
+def test_what_is_here_is_marked_as_used_before_it_is_looked_through(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     look(study)
     folders = [path.parent for path in (study.parent / ".objects").glob("*/data")]
     for folder in folders:
         os.utime(folder, (0, 0))
+    seen: list[float] = []
+    damaged = fetching.damaged_file_of
+    monkeypatch.setattr(
+        fetching, "damaged_file_of", lambda folder, verify: seen.append(folder.stat().st_mtime) or damaged(folder, verify=verify)
+    )
     look(study)
-    assert all(folder.stat().st_mtime > 0 for folder in folders)
+    assert len(seen) == len(folders)
+    assert min(seen) > 0  # as it may take minutes to look through them
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_is_here_is_read_from_a_disk_that_cannot_be_written(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = look(study).study
+
+    def refuse(path: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(os, "utime", refuse)
+    assert look(study).study == before
