@@ -79,7 +79,7 @@ def init(
     if output.exists():
         raise UsageError.of("P022", "there is such a file already", where=str(output), help="name another with -o, or remove it")
     with speaking_of_compare():
-        files = expand_folders(outputs or (".",), references, base=Path.cwd())
+        files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
         loaded = compare_study(
             parse_named(files.outputs, base=Path.cwd()),
             files.references,

@@ -185,6 +185,7 @@ def _too_few(name: str, spec: TestSet, read: ReadOutputs, needed: int) -> Pipeli
     seen = [f"found: {', '.join(names)}"] if names else []
     seen += [note for note in read.notes if note.startswith(_WITHOUT_FILE)]
     seen += [f"the column '{group}' groups the items" for group in read.taken]
+    seen += read.warnings[:3]  # such as a column of text, which may be what was meant
     return NothingToCompare.of(
         "P290",
         f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {needed}",

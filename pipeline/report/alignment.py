@@ -11,6 +11,9 @@ from pipeline.report.trust.units import count_units
 
 __all__ = ["count_missing", "format_alignment", "spread_published"]
 
+_MOST_LISTED = 12
+"""Systems that all have a line of their own."""
+
 
 def spread_published(rows: Sequence[Cells]) -> list[dict[str, Any]]:
     """Return rows with three cells for each column that some file publishes a mean of: published, here, and their difference.
@@ -52,20 +55,33 @@ def format_alignment(
 ) -> str:
     """Return the alignment table of one test set as aligned text, a line a system, with what is odd below it.
 
+    Of many systems those that have every item once, and publish nothing beside, are counted in place of a line each.
+
     ``unit`` is what is drawn. ``planned`` systems have no outputs yet: they are to be trained. ``recognised`` says which format was
     found, and why.
     """
     there = [f"{len(rows)} systems"] * bool(rows or not planned) + [f"{planned} systems to be trained"] * bool(planned)
     counted = count_units(items, units, unit)
     head = f"{test_set}: {counted}, {' and '.join(there)}"
-    spread = spread_published(rows)
+    odd = rows if len(rows) <= _MOST_LISTED else [row for row in rows if not _is_whole(row, items)]
+    whole = len(rows) - len(odd)
+    spread = spread_published(odd)
     columns = tuple(spread[0]) if spread else ()
     cells = tuple(tuple(_cell(row[column]) for column in columns) for row in spread)
     names = tuple("identical to" if column == "identical_to" else column for column in columns)
     table = View("alignment", test_set, names, cells, "", frozenset({"system", "identical to"}))
     told = [f"  {recognised}"] * bool(recognised)
-    lines = [f"  {line}" for line in align_text(table) if line]
+    lines = [f"  {line}" for line in align_text(table) if line] if odd else []
+    if whole:
+        many = "system has" if whole == 1 else "systems have"
+        lines.append(f"  {f'{whole:,} more' if odd else f'all {whole:,}'} {many} all {items:,} items, each once")
     return "\n".join([head, *told, *lines, *(f"  warning: {warning}" for warning in warnings)])
+
+
+def _is_whole(row: Cells, items: int) -> bool:
+    """Tell whether a system has every item once, like no other system, and its file publishes no mean to compare."""
+    odd = ("missing", "duplicates", "identical_to", "published")
+    return row["items"] == row["common"] == items and not any(row.get(name) for name in odd)
 
 
 def _cell(value: Any) -> str:

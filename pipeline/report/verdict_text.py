@@ -256,12 +256,14 @@ def _counts(pairs: Pairs, family: int, size: str) -> str:
     elif not separated and family > 1 and count["not separated"] == family:  # and nothing else is to be said of them
         none = "Neither of the 2" if family == 2 else f"None of the {family:,}"
         return f"{none} pairs is separated at this {size}, which does not show that they are equal."
-    else:
+    elif separated or not count["not separated"]:
         parts = [f"{separated:,} of {family:,} pair{'' if family == 1 else 's'} {'is' if separated == 1 else 'are'} separated"]
-    if count["not separated"]:
-        equal = "it is equal" if count["not separated"] == 1 else "they are equal"
-        words = f"not separated at this {size}, which does not show that {equal}"
-        parts.append(f"{count_phrase(count['not separated'])} {words}")
+    else:
+        parts = []
+    if alike := count["not separated"]:
+        told = count_phrase(alike) if parts else f"{alike:,} of {family:,} pairs {'is' if alike == 1 else 'are'}"
+        equal = "the two are equal" if alike == 1 else "they are equal"
+        parts.append(f"{told} not separated at this {size}, which does not show that {equal}")
     if count["not decided"]:
         reasons, units = pairs.where(pairs.equal("verdict", "not decided")).values("undecided").tolist(), pairs[0].units
         why = Counter(explain_undecided(reason or "", units=units) for reason in reasons)

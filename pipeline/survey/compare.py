@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from pipeline.items.readers import is_number, load_reader
 from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json
 from pipeline.metrics._columns import OF_NUMBERS, output_column
 from pipeline.metrics.registry import call_by_options, is_metric, refuse_unknown_metric
+from pipeline.survey.folders import find_reference
 
 __all__ = ["FormatInUse", "UsualMetrics", "find_format", "place_metrics", "usual_metrics"]
 
@@ -78,7 +80,8 @@ def find_format(
         message = f"the format {reader.name} needs one gold file, {len(references)} are given"
         raise UsageError.of("P011", message, where="-r", help="give the gold file with -r")
     if kind == "references" and not references:
-        raise UsageError.of("P012", f"{reader.name} needs at least one reference", where="-r", help="give it with -r REF")
+        there = shlex.quote(find_reference(outputs, base=base) or "REF")
+        raise UsageError.of("P012", f"{reader.name} needs at least one reference", where="-r", help=f"give it with -r {there}")
     gold: dict[str, Any] = {}
     if kind == "gold":
         gold = {"gold": references[0]}

@@ -14,7 +14,7 @@ from pipeline.errors import UsageError, name_some
 from pipeline.items.names import WORDS_FOR_A_RUN, name_without_ending
 from pipeline.items.readers.registry import known_endings
 
-__all__ = ["FolderFiles", "expand_folders", "look_into"]
+__all__ = ["FolderFiles", "expand_folders", "find_reference", "look_into"]
 
 _REFERENCE = re.compile(r"(ref|refs|reference|references|gold|truth|labels?|qrels)([-_.]?\w{0,2})?", re.IGNORECASE)
 _RUN_ENDS = re.compile(rf"(\.({WORDS_FOR_A_RUN}))\d+$", re.IGNORECASE)
@@ -37,8 +37,10 @@ class FolderFiles(NamedTuple):
     told: str = ""
 
 
-def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base: Path) -> FolderFiles:
+def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base: Path, command: str = "compare") -> FolderFiles:
     """Return arguments with the outputs of each folder in its place, and its references where none are given.
+
+    ``command`` is the one that was typed.
 
     Raises
     ------
@@ -53,11 +55,22 @@ def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base:
         if not (base / argument).is_dir():
             outputs.append(argument)
             continue
-        files = look_into(argument, base=base)
+        files = look_into(argument, base=base, command=command)
         outputs += files.outputs
         found += files.references
         told.append(files.told)
     return FolderFiles(outputs, [*references] or found, "; ".join(told))
+
+
+def find_reference(outputs: Sequence[str], *, base: Path) -> str | None:
+    """Return what is called like a reference beside the first output or in the folder above, as it would be named."""
+    first = Path(outputs[0])
+    for folder in dict.fromkeys([first.parent, first.parent.parent]):
+        if (base / folder).is_dir():
+            references = _sort_files(str(folder), base)[1]
+            if references:
+                return os.path.normpath(references[0])
+    return None
 
 
 def _refuse_addresses(arguments: Sequence[str]) -> None:
@@ -68,7 +81,7 @@ def _refuse_addresses(arguments: Sequence[str]) -> None:
         raise UsageError.of("P005", f"what is compared are files, and {address} is an address", help=help_)
 
 
-def look_into(folder: str, *, base: Path) -> FolderFiles:
+def look_into(folder: str, *, base: Path, command: str = "compare") -> FolderFiles:
     """Return what a folder holds: the samples of a harness from anywhere below it, or the files of one kind directly in it.
 
     Files called ``ref``, ``gold`` and the like are what outputs are compared with.
@@ -93,7 +106,7 @@ def look_into(folder: str, *, base: Path) -> FolderFiles:
         return FolderFiles(outputs, [], f"{_say(folder)}: {_count(len(outputs), 'file')} with samples of {task}")
     kinds, references = _sort_files(folder, base)
     if all(len(paths) < 2 for paths in kinds.values()):
-        _refuse_outputs_below(folder, references, base)
+        _refuse_outputs_below(folder, references, base, command)
     if not kinds:
         raise UsageError.of(
             "P020",
@@ -138,23 +151,41 @@ def _sort_files(folder: str, base: Path) -> tuple[dict[str, list[str]], list[str
     return (kinds, references) if kinds else (runs, references + numbered)
 
 
-def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path) -> None:
-    """Refuse a folder of which a folder below has the outputs, and say how they are named with the references that are here."""
-    below = [path.name for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
-    sorted_ = {name: _sort_files(os.path.join(folder, name), base) for name in below}
-    found = [name for name, (kinds, _) in sorted_.items() if any(len(paths) > 1 for paths in kinds.values())]
+def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path, command: str) -> None:
+    """Refuse a folder of which folders below have the outputs, and say how one is named with the references beside it."""
+    below = _list_folders(folder, base)
+    found = _with_outputs(below, references, base)
+    if not found:  # a folder of test sets, each with a folder of its own for outputs
+        found = [one for name in below for one in _with_outputs(_list_folders(name, base), _sort_files(name, base)[1], base)]
     if not found:
         return
-    named = [os.path.normpath(os.path.join(folder, name)) for name in found]
-    beside = [] if sorted_[found[0]][1] else references  # those in the folder itself are found there
+    named, beside = found[0]
     compared = "".join(f" -r {shlex.quote(os.path.normpath(path))}" for path in beside)
     one = "the folder" if len(found) == 1 else "one of the folders"
     raise UsageError.of(
         "P021",
-        f"the outputs are not in this folder but in {'one' if len(found) == 1 else f'{len(found)} folders'} below it",
+        f"the outputs are not in this folder but in {'one' if len(found) == 1 else f'{len(found)} folders'} below it"
+        + (f": {name_some([name for name, _ in found])}" if len(found) > 1 else ""),
         where=folder,
-        help=f"name {one} that has them: `pipeline compare {shlex.quote(named[0])}{compared}`",
+        help=f"name {one} that has them: `pipeline {command} {shlex.quote(named)}{compared}`",
+        note="one study may have them all, each a test set of its own below `test_sets:`" if len(found) > 1 else None,
     )
+
+
+def _list_folders(folder: str, base: Path) -> list[str]:
+    """Return the folders in a folder, as they would be named."""
+    there = [path.name for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    return [os.path.normpath(os.path.join(folder, name)) for name in there]
+
+
+def _with_outputs(folders: Sequence[str], beside: Sequence[str], base: Path) -> list[tuple[str, Sequence[str]]]:
+    """Return those of some folders that hold outputs, each with the references to name: none where it has its own."""
+    found = []
+    for name in folders:
+        kinds, own = _sort_files(name, base)
+        if any(len(paths) > 1 for paths in kinds.values()):
+            found.append((name, [] if own else beside))
+    return found
 
 
 def _find_samples(folder: Path) -> dict[str, list[str]]:

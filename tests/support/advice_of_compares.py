@@ -64,11 +64,10 @@ COMPARES = {
     "survey/compare": [
         Typed("give the gold file with -r", "a.lab b.lab --format labels", "a.lab b.lab --format labels -r gold.lab"),
         Typed(
-            "give it with -r REF",
+            "give it with -r {}",
             "a.txt b.txt --format text -m bleu",
             "a.txt b.txt --format text -m bleu <0>",
-            "with (-r REF)",
-            (("REF", "ref.txt"),),
+            "with (-r ref.txt)",
         ),
         Typed("leave out -r, or name another --format", "a.csv b.csv -r ref.txt --format scores", "a.csv b.csv --format scores"),
         Typed(

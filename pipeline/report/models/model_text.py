@@ -102,7 +102,14 @@ def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
         ]
     rest = told["not separated"] + told["inconclusive"]
     if rest:
-        parts.append(f"{rest:,} {'is' if rest == 1 else 'are'} not, which does not show that they are equal")
+        equal = f"which does not show that {'the two' if rest == 1 else 'they'} are equal"
+        if separated:
+            parts.append(f"{count_phrase(rest)} not, {equal}")
+        elif rest == tested > 1:
+            parts = [f"{'Neither' if tested == 2 else 'None'} of the {tested:,} pairs of models is separated, {equal}"]
+        else:
+            noun = "pair" if tested == 1 else "pairs"
+            parts = [f"{rest:,} of {tested:,} {noun} of models {'is' if rest == 1 else 'are'} not separated, {equal}"]
     why = Counter(_why(row) for row in pairs if row.verdict == "not decided")
     parts += [f"{count_phrase(number)} not decided: {reason}" for reason, number in why.items()]
     if told["equivalent"]:

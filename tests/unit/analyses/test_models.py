@@ -316,7 +316,7 @@ def test_every_pair_of_models_has_one_of_the_verdicts_of_a_margin():
     assert {row.verdict for row in narrow} == {"better", "inconclusive"}
     assert count_pairs(wide) == "2 of 3 pairs of models are separated; 3 are equivalent within the margin of 9000 (2 of them separated from zero all the same)."  # fmt: skip  # noqa: E501
     assert count_pairs(narrow).startswith(
-        "2 of 3 pairs of models are separated; 1 is not, which does not show that they are equal."
+        "2 of 3 pairs of models are separated; 1 is not, which does not show that the two are equal."
     )
     few = judge_models(gains({name: own[:, :14] for name, own in close.items()}), alpha=0.05, margin=9000.0)
     assert {(row.verdict, row.differs_within_margin, row.undecided) for row in few.pairs} == {("not decided", False, "few units")}

@@ -216,6 +216,15 @@ def test_the_alignment_table_lines_up_and_names_twins():
     ]
 
 
+def test_of_many_systems_only_those_that_are_odd_have_a_line() -> None:
+    rows = [{"system": f"s{k}", "items": 50, "common": 50, "missing": 0, "duplicates": 0, "identical_to": ()} for k in range(13)]
+    (told,) = format_alignment("news", 50, 50, rows).splitlines()[1:]
+    assert told == "  all 13 systems have all 50 items, each once"
+    rows[3] |= {"items": 49, "common": 49, "missing": 1}
+    assert [line.split()[:2] for line in format_alignment("news", 50, 50, rows).splitlines()[2:]] == [["s3", "49"], ["12", "more"]]
+    assert len(format_alignment("news", 50, 50, rows[:12]).splitlines()) == 14  # of a dozen each is shown
+
+
 def test_pairs_of_which_nothing_was_written_are_not_measured():
     cube = build_cube(np.array([50.0, 53.0, 54.0]), list("abc"))
     for name in ("p_value", "se", "sum_shift"):

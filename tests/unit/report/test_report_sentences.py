@@ -88,7 +88,7 @@ def test_the_family_is_of_the_pairs_that_have_a_p():
     [
         (
             [50.0, 53.0, 53.1],
-            "2 of 3 pairs are separated; 1 is not separated at this n = 1,000, which does not show that it is equal.",
+            "2 of 3 pairs are separated; 1 is not separated at this n = 1,000, which does not show that the two are equal.",
         ),
         (
             [50.0, 50.9, 51.8],

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import Problem, UsageError
-from pipeline.survey.folders import expand_folders
+from pipeline.survey.folders import expand_folders, find_reference
 
 
 def made(folder: Path, *names: str) -> None:
@@ -16,9 +16,9 @@ def made(folder: Path, *names: str) -> None:
         (folder / name).write_text("a line\n")
 
 
-def refused(folder: Path, *arguments: str) -> Problem:
+def refused(folder: Path, *arguments: str, command: str = "compare") -> Problem:
     with pytest.raises(UsageError) as raised:
-        expand_folders(arguments, (), base=folder)
+        expand_folders(arguments, (), base=folder, command=command)
     (problem,) = raised.value.problems
     return problem
 
@@ -34,8 +34,17 @@ def test_outputs_in_a_folder_below_are_named_with_the_references_beside_it(tmp_p
 def test_references_in_the_folder_below_need_not_be_named(tmp_path: Path) -> None:
     made(tmp_path, "de/ref.txt", "de/a.txt", "de/b.txt", "en/a.txt", "en/b.txt", "ref.txt")
     problem = refused(tmp_path, ".")
-    assert problem.message == "the outputs are not in this folder but in 2 folders below it"
+    assert problem.message == "the outputs are not in this folder but in 2 folders below it: de, en"
     assert problem.help == "name one of the folders that has them: `pipeline compare de`"
+
+
+def test_a_folder_of_test_sets_names_the_first_of_them_as_it_would_be_typed(tmp_path: Path) -> None:
+    made(tmp_path, *(f"wmt/{name}/{file}" for name in ("news", "talks") for file in ("ref.txt", "systems/a.txt", "systems/b.txt")))
+    problem = refused(tmp_path, "wmt", command="init")
+    assert problem.message.endswith("in 2 folders below it: wmt/news/systems, wmt/talks/systems")
+    assert problem.help == "name one of the folders that has them: `pipeline init wmt/news/systems -r wmt/news/ref.txt`"
+    assert "each a test set of its own" in str(problem.note)
+    assert expand_folders(["wmt/news/systems"], ["wmt/news/ref.txt"], base=tmp_path).outputs
 
 
 def test_outputs_of_a_folder_are_taken_whatever_is_below_it(tmp_path: Path) -> None:
@@ -49,3 +58,9 @@ def test_an_address_is_not_looked_for_as_a_file(tmp_path: Path, address: str) ->
     assert problem.code == "P005"
     assert problem.message.endswith(f"{address} is an address")
     assert "fetch it first" in str(problem.help)
+
+
+def test_a_file_that_may_be_the_reference_is_named_where_none_is_given(tmp_path: Path) -> None:
+    made(tmp_path, "a.txt", "out/b.txt", "ref.de.txt", "alone/c.txt", "alone/deep/d.txt")
+    found = [find_reference([name], base=tmp_path) for name in ("a.txt", "out/b.txt", "alone/deep/d.txt", "nowhere/e.txt")]
+    assert found == ["ref.de.txt", "ref.de.txt", None, "ref.de.txt"]
