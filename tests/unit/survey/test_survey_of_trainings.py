@@ -91,7 +91,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"test": {**TEST, "predicted": False}}, "P110", "there are no outputs, and it is not to be predicted"),
     ({"data": {**TAGGED, "path": "nothing*.txt"}}, "P271", "no file matches"),
     ({"data": {**TAGGED, "path": "nothing.txt"}}, "P201", "there is no file nothing.txt"),
-    ({"data": {**LABELS, "format": "scores"}}, "P219", "scores need no gold"),
+    ({"data": {**LABELS, "format": "scores"}}, "P274", "has no gold, so nothing can be learnt from it"),
     ({"data": {**LABELS, "format": "tagged"}}, "P244", ""),
 ]
 
