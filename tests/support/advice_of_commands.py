@@ -15,6 +15,8 @@ PLACES: dict[str, str | bytes] = {
     "study.yaml": STUDY.replace('"[ab].{system}"', "{a: a.csv, b: b.csv}"),
     "a.csv": TABLE.format(3),
     "b.csv": TABLE.format(5),
+    "three.yaml": STUDY.replace('"[ab].{system}"', "{a: a.csv, b: b.csv, c: c.csv}"),
+    "c.csv": TABLE.format(2),
     "latin.yaml": STUDY.encode().replace(b"small", b"sm\xe4ll"),
     "bare.yaml": STUDY.replace("schema: 1\n", "").replace('"[ab].{system}"', "{a: a.csv, b: b.csv}"),
     "empty_profile.yaml": "",

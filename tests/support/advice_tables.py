@@ -9,11 +9,14 @@ from support.advice_of_odd_files import ODD_FILES
 from support.advice_of_studies import STUDIES
 from support.advice_of_tool_files import TOOL_FILES
 from support.advice_of_trainings import TRAININGS
+from support.advice_of_warnings import AGREEMENTS
 
 __all__ = ["OF_STUDIES", "TABLES"]
 
-OF_STUDIES = (FILES, FORMATS, ITEMS, ODD_FILES, STUDIES, TOOL_FILES, TRAININGS)
+_HELPS = (FILES, FORMATS, ITEMS, ODD_FILES, STUDIES, TOOL_FILES, TRAININGS)
+
+OF_STUDIES = (AGREEMENTS, *_HELPS)
 """Cases of studies, by the module whose help they follow."""
 
-TABLES = (COMMANDS, COMPARES, *OF_STUDIES)
-"""All cases."""
+TABLES = (COMMANDS, COMPARES, *_HELPS)
+"""All cases of helps that `list_advices` finds."""

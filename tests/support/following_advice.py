@@ -69,6 +69,24 @@ def help_of(act: Callable[[], Any], says: str) -> str:
 
 def problems_of(case: Case, folder: Path) -> tuple[Problem, ...]:
     """Return what is wrong with a case, as `pipeline check` tells it."""
+    try:
+        _look(case, folder)
+    except PipelineError as error:
+        return error.problems
+    return ()
+
+
+def told_of(case: Case, folder: Path) -> list[str]:
+    """Return the warnings of a case, or else what messages say of it beside their helps."""
+    try:
+        found = _look(case, folder)
+    except PipelineError as error:
+        return [text for problem in error.problems for text in (problem.message, problem.note) if text]
+    return [warning for test_set in found.inputs.test_sets for warning in test_set.warnings]
+
+
+def _look(case: Case, folder: Path) -> StudySurvey:
+    """Write the files of a case, and read them."""
     own = f"own_{digest_bytes(str(folder).encode())[:8]}"  # a module is imported once, and each folder has another
     for name, content in case.files.items():
         path = folder / name.replace("own_trainers", own)
@@ -81,13 +99,10 @@ def problems_of(case: Case, folder: Path) -> tuple[Problem, ...]:
             path.mkdir(exist_ok=True)
     text = f"schema: 1\nstudy: s\nseed: 7\ntest_sets:\n  t: {case.test_set}\nmetrics: [{case.metric}]\n{case.more}"
     (folder / "study.yaml").write_text(text.replace("own_trainers", own), encoding="utf-8")
-    try:
-        found = survey_loaded(load_study(folder / "study.yaml"))
-        if case.counts:
-            _count(found, folder)
-    except PipelineError as error:
-        return error.problems
-    return ()
+    found = survey_loaded(load_study(folder / "study.yaml"))
+    if case.counts:
+        _count(found, folder)
+    return found
 
 
 def _count(found: StudySurvey, folder: Path) -> None:
@@ -105,7 +120,23 @@ def follow(case: Case, folder: Path) -> None:
     """Bring about what is wrong, do what the message says, and see that nothing is wrong any more."""
     said = [problem.help for problem in problems_of(case, folder) if problem.help and template(case.says).fullmatch(problem.help)]
     assert said, [(problem.code, problem.message, problem.help) for problem in problems_of(case, folder)]
-    commands = re.findall(r"`([^`]+)`", said[0])
+    left = problems_of(_mended(case, said[0]), folder)
+    assert not left, [(problem.code, problem.message, problem.help) for problem in left]
+
+
+def follow_told(case: Case, folder: Path, *, again: bool = False) -> None:
+    """Bring about what is warned of, do what the warning says, and see that nothing is wrong, nor said ``again``."""
+    words = template(case.says)
+    said = [text for text in told_of(case, folder) if words.search(text)]
+    assert said, told_of(case, folder)
+    mended = _mended(case, said[0])
+    assert problems_of(mended, folder) == ()
+    assert bool([text for text in told_of(mended, folder) if words.search(text)]) is again
+
+
+def _mended(case: Case, said: str) -> Case:
+    """Return a case with what its message says done."""
+    commands = re.findall(r"`([^`]+)`", said)
 
     def filled(content: str | bytes | None) -> str | bytes | None:
         if not isinstance(content, str):
@@ -118,5 +149,4 @@ def follow(case: Case, folder: Path) -> None:
 
     changed = {name: filled(content) for name, content in case.mend.items()}
     parts = {name: str(changed.pop(name)) for name in ("test_set", "metric", "more") if name in changed}
-    left = problems_of(case._replace(files=changed, **parts), folder)
-    assert not left, [(problem.code, problem.message, problem.help) for problem in left]
+    return case._replace(files=changed, **parts)
