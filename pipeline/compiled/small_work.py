@@ -19,13 +19,42 @@ FEW_STEPS = 2**16
 """Steps of a loop that Python takes in less time, some 50 ms, than the smallest kernel takes to compile, or a large one to load."""
 
 
+_IN_ALL = 2**20
+"""Steps of one kernel in a process that Python takes in less time, some .8 s, than most take to compile."""
+
+
 def suited(function: Function, *, steps: int) -> Function:
-    """Return a kernel, or the same in plain Python where that is to take few steps.
+    """Return a kernel, or what runs the same in plain Python where that is to take few steps, and took few so far.
 
     Only for kernels whose bits are the same in both: a test runs them beside each other. What differs is that numbers of an array
     keep their type in Python, so that a small integer overflows and a float32 stays one.
     """
-    return plain_python(function) if steps <= FEW_STEPS else function
+    return cast(Function, functools.partial(_run_suited, function, steps)) if steps <= FEW_STEPS else function
+
+
+def _run_suited(function: Callable[..., Any], steps: int, *arguments: Any) -> Any:
+    return (plain_python(function) if _work_of(function).is_little(steps, arguments) else function)(*arguments)
+
+
+class _WorkOf:
+    """What a kernel was asked for as plain Python so far: where it is on disk, loading it takes less than some calls of that."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._arguments: tuple[Any, ...] = ()
+        self._few = FewSoFar(FEW_STEPS, _IN_ALL, at_hand=lambda: is_at_hand(function, *self._arguments))
+
+    def is_little(self, steps: int, arguments: tuple[Any, ...]) -> bool:
+        """Tell it of so many steps more, on these arguments."""
+        self._arguments = arguments
+        try:
+            return self._few(steps)
+        finally:
+            self._arguments = ()  # arrays are not kept for it
+
+
+@functools.cache
+def _work_of(function: Callable[..., Any]) -> _WorkOf:
+    return _WorkOf(function)
 
 
 class FewSoFar:

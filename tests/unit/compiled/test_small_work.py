@@ -31,6 +31,11 @@ def whole(x: int) -> int:
 
 
 @kernel
+def halve(x: float) -> float:
+    return x / 2
+
+
+@kernel
 def invert(values: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     for i in range(len(values)):
         out[i] = values[i] - values[i] * 2 + np.inf * values[i]
@@ -46,6 +51,11 @@ def test_few_steps_compile_nothing_not_even_what_is_called() -> None:
     assert suited(whole, steps=FEW_STEPS + 1) is whole
     assert whole(4) == 14
     assert signatures(whole) == 1  # compiled, or found on disk, and what it calls with it
+
+
+def test_few_steps_that_come_again_and_again_are_compiled() -> None:
+    assert [suited(halve, steps=FEW_STEPS)(4.0) for _ in range(17)] == [2.0] * 17
+    assert signatures(halve) == 1
 
 
 def test_plain_python_has_the_name_of_its_kernel_and_is_made_once() -> None:
