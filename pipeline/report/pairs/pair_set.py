@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any, Self, overload
@@ -129,25 +129,28 @@ class PairSet(Pairs):
         numbers = remarks.tell_apart(replace(self, order=some), remarks.against[some], remarks.held_back[some])
         _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
         notes = np.empty(len(first), dtype=object)
-        notes[:] = [row.note for row in self.make_rows(some[first])]
+        notes[:] = self._notes_of(self._assemble(some[first], _IN_NO_NOTE), some[first])
         found[noted] = notes[of]
         return found.tolist()
 
     def make_rows(self, at: NDArray[np.int64], *, bare: bool = False) -> list[PairRow]:
         """Return the rows of pairs that stand somewhere in the columns, or as much of them as a table tells."""
-        left_out = _IN_NO_TABLE if bare else frozenset[str]()
+        rows = self._assemble(at, _IN_NO_TABLE if bare else frozenset())
+        for row, note in zip(rows, [] if bare else self._notes_of(rows, at), strict=not bare):
+            if note:
+                object.__setattr__(row, "note", note)  # the row is nobody's yet, and a copy would cost as much as it did
+        return rows
+
+    def _assemble(self, at: NDArray[np.int64], left_out: Collection[str]) -> list[PairRow]:
         parts = (
             [None] * len(at) if name in left_out else _PARTS[name](self, at) if name in _PARTS else self._take(name, at)
             for name in _FIELDS
         )
-        rows = [PairRow(*cells) for cells in zip(*parts, strict=True)]
-        if not bare:
-            remarks = self.remarks
-            for row, against, held in zip(rows, remarks.against[at].tolist(), remarks.held_back[at].tolist(), strict=True):
-                note = remarks.write(row, against, held)
-                if note:
-                    object.__setattr__(row, "note", note)  # the row is nobody's yet, and a copy would cost as much as it did
-        return rows
+        return [PairRow(*cells) for cells in zip(*parts, strict=True)]
+
+    def _notes_of(self, rows: Sequence[PairRow], at: NDArray[np.int64]) -> list[str | None]:
+        against, held_back = self.remarks.against[at].tolist(), self.remarks.held_back[at].tolist()
+        return [self.remarks.write(*of) or None for of in zip(rows, against, held_back, strict=True)]
 
     def _take(self, path: str, at: At) -> list[Any]:
         column = self.columns.get(path)
@@ -175,6 +178,8 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 _FIELDS = names_of(PairRow)
 _IN_NO_TABLE = frozenset({"intervals", "leverage"})
+_IN_NO_NOTE = _IN_NO_TABLE | {"p_raw", "tail", "minimum_detectable_effect", "tool_p"}
+"""Parts of a row that `pipeline.report.pairs.notes` does not read: to make them takes longer than to write the note."""
 
 PRESENT: Mapping[str, tuple[str, ...]] = {
     "interval": ("interval.method",),
