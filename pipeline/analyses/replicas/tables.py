@@ -35,10 +35,7 @@ _TESTS = (
     Column("p_bounds", "95 % bounds of p", "p-interval"),
     Column("floor", "smallest p", "p"),
     Column("holm", "Holm", "p"),
-    Column("null_in_words", "what is tested"),
-    Column("note", "note"),
-    Column("warning", "remark"),
-    Column("reason", "why there is no p"),
+    Column("said", "remark"),
 )
 _MULTEVAL = Column("multeval", "multeval", "p")
 _VARIANCES = (
@@ -118,9 +115,21 @@ def make_tables(rows: Sequence[Mapping[str, Any]], notes: Mapping[str, str]) -> 
         )
         for title, kind, columns in shown:
             of_kind = [row for row in own if row["kind"] == kind]
-            if of_kind:
-                used = tuple(_headed(c, of_kind[0]) for c in columns if any(row[c.key] is not None for row in of_kind))
-                yield Table(f"{test_set} · {name_metric(metric)} · {title}", {"kind": kind, **where}, used, notes.get(kind, ""))
+            if not of_kind:
+                continue
+            caption, at = notes.get(kind, ""), {"kind": kind, **where}
+            rewritten = tuple(map(_with_remark, of_kind)) if kind == "test" else None
+            if rewritten is not None:  # the same of every pair, and too much for a table as wide as a page
+                nulls = {row["null"]: row["null_in_words"] for row in of_kind}
+                caption = " ".join([*(f"{null}: {words}." for null, words in nulls.items() if words), caption]).rstrip()
+            used = tuple(_headed(c, of_kind[0]) for c in columns if any(row[c.key] is not None for row in rewritten or of_kind))
+            yield Table(f"{test_set} · {name_metric(metric)} · {title}", at, used, caption, rows=rewritten)
+
+
+def _with_remark(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a test with everything that is said of it in one cell."""
+    said = [str(row[key]) for key in ("note", "warning", "reason") if row[key] is not None]
+    return {**row, "said": "; ".join(said) or None}
 
 
 def _headed(column: Column, row: Mapping[str, Any]) -> Column:

@@ -93,7 +93,8 @@ def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
     told = Counter("identical" if row.identical else row.verdict for row in pairs)
     separated = sum(row.verdict == "better" or bool(row.differs_within_margin) for row in pairs)
     tested = sum(row.p is not None for row in pairs)
-    parts = [f"{separated:,} of {tested:,} pairs of models {'is' if separated == 1 else 'are'} separated"]
+    noun = "pair of models is" if tested == 1 else f"pairs of models {'is' if separated == 1 else 'are'}"
+    parts = [f"{separated:,} of {tested:,} {noun} separated"]
     if tested and separated == tested:
         parts = [
             f"{all_phrase(tested)} pairs of models are separated"
@@ -117,7 +118,7 @@ def count_pairs(pairs: Sequence[ModelPairRow]) -> str:
         besides = f" ({both:,} of them separated from zero all the same)" if both else ""
         parts.append(f"{count_phrase(told['equivalent'])} equivalent within the margin of {pairs[0].margin:g}{besides}")
     if told["identical"]:
-        parts.append(f"{told['identical']:,} identical")
+        parts.append(f"{count_phrase(told['identical'])} identical")
     if told["not measured"]:
         reasons = dict.fromkeys(row.reason for row in pairs if row.reason)
         parts.append(f"{told['not measured']:,} could not be tested: {', and '.join(map(str, reasons))}")

@@ -162,7 +162,9 @@ def test_pairs_are_counted_in_words():
     flat = np.arange(36).reshape(3, 12) % 12
     odd = judge_models(gains({"a": flat, "b": flat, "c": flat + 3}, runs_are=["samples"]), alpha=0.05).pairs
     told = count_pairs(odd)
-    assert told.startswith("0 of 1 pairs of models are separated; 1 identical; 2 could not be tested: all runs and units differ by")
+    assert told.startswith(
+        "0 of 1 pair of models is separated; 1 is identical; 2 could not be tested: all runs and units differ by"
+    )
 
 
 def graded(seed, runs=3, units=40, **changes):

@@ -295,6 +295,18 @@ def test_runs_are_paired_by_name_and_not_by_order(scored, cube):
     assert {row["null"] for row in nameless} == {"quasi-f", "segment-block", "whole-run", "crossed"}
 
 
+def test_the_table_of_tests_has_one_column_of_words_and_says_once_what_is_tested(made):
+    (finding,) = (block for block in made[1]["findings"] if block["analysis"] == "replicas")
+    (table,) = (table for table in finding["tables"] if table["title"].endswith("models against each other"))
+    assert [column["head"] for column in table["columns"] if column["form"] == "text"] == ["better", "worse", "null", "remark"]
+    assert "quasi-f: the mean scores of A and B are equal, over new runs and new units. " in table["caption"]
+    rows = rows_of(made[1], "test")
+    assert [row["said"] for row in table["rows"]] == [
+        "; ".join(filter(None, (row["note"], row["warning"], row["reason"]))) or None for row in rows
+    ]
+    assert any(row["said"] for row in table["rows"])
+
+
 def test_identical_models_have_p_1_and_the_words(made):
     rows = [row for row in rows_of(made[1], "test") if {row["model_a"], row["model_b"]} == {"south", "twin"}]
     assert len(rows) == len(NULLS)
@@ -461,7 +473,7 @@ def test_the_report_shows_each_p_with_its_null_and_no_verdict_changes(made, tmp_
     page = (made[0] / "report" / "report.md").read_text(encoding="utf-8")
     assert "## Findings" in page
     line = next(row for row in page.split("\n") if row.startswith("| west | north |") and "whole-run" in row)
-    assert "on this test set, the runs of A and of B are draws from one population" in line
+    assert "whole-run: on this test set, the runs of A and of B are draws from one population." in page
     assert "p cannot" not in line
     html = (made[0] / "report" / "index.html").read_text(encoding="utf-8")
     assert "bench · mean · models against each other" in html
