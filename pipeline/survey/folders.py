@@ -55,7 +55,7 @@ def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base:
         if not (base / argument).is_dir():
             outputs.append(argument)
             continue
-        files = look_into(argument, base=base, command=command)
+        files = look_into(argument, base=base, command=command, alone=len(arguments) == 1)
         outputs += files.outputs
         found += files.references
         told.append(files.told)
@@ -81,10 +81,11 @@ def _refuse_addresses(arguments: Sequence[str]) -> None:
         raise UsageError.of("P005", f"what is compared are files, and {address} is an address", help=help_)
 
 
-def look_into(folder: str, *, base: Path, command: str = "compare") -> FolderFiles:
+def look_into(folder: str, *, base: Path, command: str = "compare", alone: bool = True) -> FolderFiles:
     """Return what a folder holds: the samples of a harness from anywhere below it, or the files of one kind directly in it.
 
-    Files called ``ref``, ``gold`` and the like are what outputs are compared with.
+    Files called ``ref``, ``gold`` and the like are what outputs are compared with. One output is enough where the folder is not all
+    that was named, ``alone``.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def look_into(folder: str, *, base: Path, command: str = "compare") -> FolderFil
         outputs = [os.path.normpath(os.path.join(folder, path)) for path in paths]
         return FolderFiles(outputs, [], f"{_say(folder)}: {_count(len(outputs), 'file')} with samples of {task}")
     kinds, references = _sort_files(folder, base)
-    if all(len(paths) < 2 for paths in kinds.values()):
+    if all(len(paths) < 2 for paths in kinds.values()) and (alone or len(kinds) != 1):
         _refuse_outputs_below(folder, references, base, command)
     if not kinds:
         raise UsageError.of(

@@ -52,6 +52,12 @@ def test_outputs_of_a_folder_are_taken_whatever_is_below_it(tmp_path: Path) -> N
     assert expand_folders(["."], (), base=tmp_path)[:2] == (["a.txt", "b.txt"], ["ref.txt"])
 
 
+def test_folders_with_an_output_each_are_compared_whatever_is_below_them(tmp_path: Path) -> None:
+    made(tmp_path, *(f"{system}/{file}" for system in ("ours", "theirs") for file in ("out.txt", "logs/1.txt", "logs/2.txt")))
+    assert expand_folders(["ours", "theirs"], (), base=tmp_path).outputs == ["ours/out.txt", "theirs/out.txt"]
+    assert refused(tmp_path, "ours").help == "name the folder that has them: `pipeline compare ours/logs`"
+
+
 @pytest.mark.parametrize("address", ["https://example.org/scores.csv", "s3://bucket/a.txt", "ours=s3://bucket/a.txt"])
 def test_an_address_is_not_looked_for_as_a_file(tmp_path: Path, address: str) -> None:
     problem = refused(tmp_path, address)
