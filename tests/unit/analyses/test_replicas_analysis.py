@@ -299,7 +299,7 @@ def test_the_table_of_tests_has_one_column_of_words_and_says_once_what_is_tested
     (finding,) = (block for block in made[1]["findings"] if block["analysis"] == "replicas")
     (table,) = (table for table in finding["tables"] if table["title"].endswith("models against each other"))
     assert [column["head"] for column in table["columns"] if column["form"] == "text"] == ["better", "worse", "null", "remark"]
-    assert table["caption"].startswith("segment-block: for these runs, A's outputs of a unit as a set are exchangeable with B's. whole-")
+    assert table["caption"].startswith("segment-block: for these runs, A's outputs of a unit as a set are exchangeable with B's. ")
     rows = rows_of(made[1], "test")
     assert [row["said"] for row in table["rows"]] == [
         "; ".join(filter(None, (row["note"], row["warning"], row["reason"]))) or None for row in rows
