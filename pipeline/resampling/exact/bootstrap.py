@@ -110,14 +110,17 @@ def _occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, bud
 
 def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, budget: Budget) -> Event:
     """Take the first way that fits; ``is_on`` says that the threshold is a point of the lattice, not beyond x and before x + 1."""
-    points = count_points(law, x)
+    points, longest = count_points(law, x), budget.points
     if points > min(_LINE_POINTS, budget.points) and slope.v:
-        try:
-            return _place(_across(d, c, slope, x, budget), is_on)
-        except TooWideError:
-            pass
-    if points <= budget.points:
-        return _place(split(law, x, max_points=budget.points), is_on)
+        if c.min() == c.max():  # the plane is the same line again, at a transform for every frequency
+            longest = max(longest, 8 * budget.work // max(len(law.atoms), 8))
+        else:
+            try:
+                return _place(_across(d, c, slope, x, budget), is_on)
+            except TooWideError:
+                pass
+    if points <= longest:
+        return _place(split(law, x, max_points=longest), is_on)
     log_known = _log_known_mass(d, c, slope.u, slope.v) if is_on else -math.inf
     strict, is_below = enclose(law, x, frequencies=budget.frequencies, width=budget.width, log_known=log_known)
     weak = strict.plus(Chance(log_known, log_known))

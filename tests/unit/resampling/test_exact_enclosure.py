@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.resampling.exact import bootstrap as exact_bootstrap
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import OF_TAILS, PATIENT, QUICK, Budget
@@ -132,13 +133,27 @@ def test_seven_decimals_of_two_thousand_units_are_enclosed_to_a_thousandth(seed)
         assert other.high / other.low < 1 + (one.high / one.low - 1) / 4, name
 
 
-def test_atoms_that_a_tilt_leaves_no_chance_are_no_end_of_a_law():
+@pytest.mark.parametrize(
+    ("shift", "last", "above_twice", "two_sided"), [(0, 1, -18.966754893, -9.95792), (102885, 2, -23.162899877, -9.95805)]
+)
+def test_atoms_that_a_tilt_leaves_no_chance_are_no_end_of_a_law(shift, last, above_twice, two_sided):
     """Twelve wins by nearly as much, eight losses: 2δ is reached by wins alone, tilted until losses have a chance of exactly 0."""
     wins = [1631610, 1631771, 1632741, 1633022, 1633201, 1634472, 1635361, 1635513, 1636212, 1637546, 1637776, 1638575]
-    losses = [-408970, -408507, -407453, -406591, -405941, -405850, -404328, -403724]
-    found = bootstrap_chances(np.array(wins + losses), budget=OF_TAILS)
-    assert found.above_twice.log_low < -18.966754893 < found.above_twice.log_high  # what a transform of the whole line gives
-    assert found.two_sided.log_low < -9.95792 < found.two_sided.log_high
+    losses = np.array([-408970, -408507, -407453, -406591, -405941, -405850, -404328, -403724]) + shift
+    found = bootstrap_chances(np.array([*wins, *losses]), np.array([1] * 19 + [last]), budget=OF_TAILS)
+    assert found.above_twice.log_low < above_twice < found.above_twice.log_high  # what a transform of the whole line gives
+    assert found.two_sided.log_low < two_sided < found.two_sided.log_high
+
+
+def test_where_all_denominators_are_one_a_plane_is_no_shorter_than_its_line(monkeypatch):
+    """Each of its 90 000 frequencies was transformed by itself: seconds for one pair of few units."""
+    monkeypatch.setattr(exact_bootstrap, "_across", lambda *given: pytest.fail("a plane"))
+    d = [-15428, -5713, 24133, 8347, -4868, 36991]
+    found = bootstrap_chances(np.array(d), np.full(6, 3), budget=OF_TAILS)
+    truth = enumerate_bootstrap(d, [3] * 6)
+    for name in ("above_twice", "from_twice"):
+        assert getattr(found, name).is_exact
+        assert getattr(found, name).p == pytest.approx(float(truth[name]), rel=1e-9, abs=0)
 
 
 def test_one_and_two_discordant_units_on_a_wide_lattice_are_known_although_the_thresholds_are_atoms():
