@@ -21,6 +21,7 @@ from pipeline.cli.options import (
     runs_option,
     study_argument,
 )
+from pipeline.cli.terminal import screen_of
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -72,10 +73,12 @@ def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
         told = {"code": [asdict(each) for each in code], "code_was_run": run_code, "unchecked": list(looked.unchecked)}
         print_json({"test_sets": rows, **told})
         return
+    fit = screen_of(sys.stdout).fit
     for test_set in test_sets:
         planned = sum(output.training is not None for output in test_set.outputs)
         table = (test_set.name, test_set.n_items, test_set.n_units, test_set.alignment, test_set.warnings)
-        click.echo(format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised))
+        text = format_alignment(*table, unit=test_set.unit, planned=planned, recognised=test_set.recognised)
+        click.echo("\n".join(fit(line) if line.startswith("  warning: ") else line for line in text.splitlines()))
     if looked.unchecked:
         named = ", ".join(looked.unchecked)
         left = f"not checked without running code: {named}; `pipeline check --run-code` runs what checking them needs"

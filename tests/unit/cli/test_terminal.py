@@ -100,6 +100,16 @@ def test_an_error_and_its_help_fit(in_terminal: InTerminal) -> None:
     assert all(len(line) <= 60 for line in plain.splitlines() if "-->" not in line)  # a path is one word
 
 
+def test_warnings_of_a_check_fit(in_terminal: InTerminal, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,a,b,what this column of text is called\nq1,1,0,law\nq2,0,1,law\n")
+    (tmp_path / "s.yaml").write_text(
+        "{schema: 1, study: s, test_sets: {t: {format: scores, outputs: t.csv}}, metrics: [mean]}", encoding="utf-8"
+    )
+    told = in_terminal("check", "s.yaml", width=60).splitlines()
+    assert "holds text, and was left out" in " ".join(" ".join(told).split())
+    assert max(text_width(line) for line in told if "/" not in line) <= 60  # a path is one word
+
+
 def test_the_option_decides_before_the_environment(in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[1;31merror" in in_terminal("--color", "compare", "missing.csv", width=80)
