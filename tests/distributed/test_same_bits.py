@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from support.studies import files_of, ledger, run_cli, start_cli, text_study, times_done
+from support.studies import ODD_NAMES, files_of, ledger, run_cli, start_cli, text_study, times_done
 
 REPLICATES = 33_000  # three cells, the last one partial
 MANY = 160_000  # 40 blocks of one cell: a run that has done eight of them is not about to end
@@ -20,7 +20,8 @@ MANY = 160_000  # 40 blocks of one cell: a run that has done eight of them is no
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     procedures = ["paired-bootstrap", "approximate-randomization"]
     resampling = {"replicates": REPLICATES, "keep_replicates": 20_000, "test_sizes": [20, "full"], "procedures": procedures}
-    return text_study(tmp_path_factory.mktemp("study"), metrics=["bleu", "chrf"], analyses=["thresholds"], resampling=resampling)
+    more = {"metrics": ["bleu", "chrf"], "analyses": ["thresholds"], "resampling": resampling}
+    return text_study(tmp_path_factory.mktemp("study"), ODD_NAMES[:3], **more)
 
 
 @pytest.fixture(scope="module")

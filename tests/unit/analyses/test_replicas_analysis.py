@@ -63,7 +63,7 @@ def write(folder: Path, names: list[str], **changes) -> Path:
         "test_sets": {"bench": {"format": "scores", "outputs": "scores.csv", "documents": "documents.txt"}},
         "systems": {"table": "systems.csv"},
         "metrics": ["mean"],
-        "resampling": {"replicates": B, "keep_replicates": B, "unit": "document"},
+        "resampling": {"replicates": B, "keep_replicates": B, "unit": "document", "tails": "none"},
         "analyses": [{"replicas": OPTIONS}],
     }
     return write_study(folder / "study.yaml", **(value | changes))
