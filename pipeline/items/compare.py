@@ -206,7 +206,8 @@ def _judge_lines(
         )
     if missing == "drop" or (missing == "zero" and count < right):
         return None
-    drop = f"set `missing: drop` to test on the first {min(count, right)} {noun}s, or correct the file"
+    noun += "" if min(count, right) == 1 else "s"
+    drop = f"set `missing: drop` to test on the first {min(count, right)} {noun}, or correct the file"
     return Problem("P203", message, where, drop, note)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,6 +32,7 @@ from pipeline.trainers.sampling import Rule, Sample, TrainingSet, draw_sample, t
 __all__ = ["draw_rule", "printable", "train", "training_set"]
 
 _PROCESS = Path("/proc/self")
+_SCRATCH = re.compile(r"[^\s'\"]*/pipeline-train-[^/\s'\"]+(/work(?![^/\s'\"]))?")
 _MOST_SHOWN = 2000
 """Characters of what foreign code says of itself: the log has all of it."""
 
@@ -68,13 +70,26 @@ def _keep_failure(error: PipelineError, store: Store, task: Task, *, printed: st
     status : int, optional
         An exit status that is known otherwise.
     """
-    error.problems = tuple(problem if problem.where else replace(problem, where=task.label) for problem in error.problems)
+    error.problems = tuple(
+        replace(one, where=one.where or task.label, note=one.note and _unplaced(one.note)) for one in error.problems
+    )
     told = "\n".join(filter(None, [printed, str(getattr(error, "log", ""))]))
     facts: dict[str, Any] = {"exit_status": getattr(error, "exit_status", status), "memory_bytes": _peak_memory()}
     # A store that is full is met again by the ledger, and said there.
     with suppress(StoreError):
         facts["log"] = _keep_log(store, task, told or traceback.format_exc())
     error.facts = facts
+
+
+def _unplaced(note: str) -> str:
+    """Return what was printed without the names of temporary folders, which differ between trainings that fail alike.
+
+    Examples
+    --------
+    >>> _unplaced("can't open file '/tmp/pipeline-train-x7.tmp-1/work/tagger.py'")
+    "can't open file '{workdir}/tagger.py'"
+    """
+    return _SCRATCH.sub(lambda found: "{workdir}" if found[1] else "…", note)
 
 
 def printable(said: object) -> str:

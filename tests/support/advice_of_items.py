@@ -74,7 +74,7 @@ ITEMS = {
     ],
     "items/compare": [
         text(
-            "set `missing: drop` to test on the first {} {}s, or correct the file",
+            "set `missing: drop` to test on the first {} {}, or correct the file",
             {"out/a.txt": "q\nr\n"},
             {"test_set": f"{{{TEXT}, <0>}}"},
         ),

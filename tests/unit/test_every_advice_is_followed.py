@@ -91,7 +91,7 @@ EXPLAINED = {
     "P125": "survey/compare_arguments: b = 1,000,000 finds p-values down to 1e-6",
     "P128": "study/load: check that it is the right file",
     "P134": "survey/checks: unset {}: the best form",
-    "P203": "items/compare: set `missing: drop` to test on the first {} {}s, or correct the file",
+    "P203": "items/compare: set `missing: drop` to test on the first {} {}, or correct the file",
     "P204": "items/readers/_files: convert it: iconv",
     "P209": "items/item_table: leave one row for each item",
     "P213": "items/align: a test needs at least two units",

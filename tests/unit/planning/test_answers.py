@@ -36,6 +36,8 @@ def test_two_accuracies_leave_the_number_that_is_hurt_open() -> None:
 def test_accuracies_that_are_none_are_refused(accuracies: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match=r"write 71\.2 69\.8"):  # not 0.712 and 0.698 % of the items
         from_accuracies(500, 0.712, 0.698)
+    assert from_accuracies(500, 71.2, 69.8)
+    assert from_counts(500, 4, 3).mcnemar == 1.0  # .8 and .6 %
     with pytest.raises(ValueError, match="accuracies are percentages"):
         from_accuracies(100, *accuracies)
 

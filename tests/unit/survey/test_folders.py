@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import Problem, UsageError
+from pipeline.study.schema import Study
 from pipeline.survey.folders import expand_folders, find_reference
 
 
@@ -45,6 +46,8 @@ def test_a_folder_of_test_sets_names_the_first_of_them_as_it_would_be_typed(tmp_
     assert problem.help == "name one of the folders that has them: `pipeline init wmt/news/systems -r wmt/news/ref.txt`"
     assert "each a test set of its own" in str(problem.note)
     assert expand_folders(["wmt/news/systems"], ["wmt/news/ref.txt"], base=tmp_path).outputs
+    two = {name: {"outputs": f"wmt/{name}/systems/{{system}}.txt"} for name in ("news", "talks")}
+    assert list(Study.model_validate({"schema": 1, "study": "s", "metrics": ["bleu"], "test_sets": two}).test_sets) == [*two]
 
 
 def test_outputs_of_a_folder_are_taken_whatever_is_below_it(tmp_path: Path) -> None:
