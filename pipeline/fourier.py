@@ -7,23 +7,17 @@ the bits are the same.
 
 from __future__ import annotations
 
-import functools
-import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
+
+from pipeline.scipy_alone import load_alone
 
 __all__ = ["fft", "ifft", "irfft", "next_fast_len", "rfft"]
 
-_NAME = "scipy.fft._pocketfft.pypocketfft"
-_NEEDS = ("c2c", "r2c", "c2r", "good_size")
 _LAST, _PLAIN, _BY_LENGTH = (-1,), 0, 2  # the axis, and how a transform is normalised
 
 
@@ -71,18 +65,5 @@ def _transform(name: str, compiled: str, values: NDArray[Any], forward: bool, no
     return getattr(found, compiled)(values, _LAST, *length, forward, normalised, None, 1)
 
 
-@functools.cache
 def _find_transforms() -> ModuleType | None:
-    """Return the compiled module; None where this version of SciPy is built differently."""
-    if _NAME not in sys.modules:
-        spec = PathFinder.find_spec(_NAME, [str(Path(scipy.__file__).parent / "fft" / "_pocketfft")])
-        if spec is None or spec.loader is None:
-            return None
-        try:
-            module = module_from_spec(spec)
-            spec.loader.exec_module(module)
-        except ImportError:
-            return None
-        sys.modules[_NAME] = module
-    found = sys.modules[_NAME]
-    return found if all(hasattr(found, name) for name in _NEEDS) else None
+    return load_alone("scipy.fft._pocketfft.pypocketfft", ("c2c", "r2c", "c2r", "good_size"))

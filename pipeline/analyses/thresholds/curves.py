@@ -22,6 +22,7 @@ from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import name_metric, shorten
+from pipeline.solvers import fit_increasing
 from pipeline.special import ndtri
 
 if TYPE_CHECKING:
@@ -84,15 +85,12 @@ def rise(gain: NDArray[np.float64], significant: NDArray[np.bool_]) -> tuple[NDA
     >>> gain.tolist(), share.tolist()
     ([1.0, 2.0, 3.0, 4.0], [0.0, 0.5, 0.5, 1.0])
     """
-    from scipy.optimize import isotonic_regression  # a quarter of a second to import
-
     # Pairs of one gain stand at one place of the curve: they are pooled first.
     at, place, count = np.unique(gain, return_inverse=True, return_counts=True)
     found = np.bincount(place, weights=significant) / count
-    fitted = isotonic_regression(found, weights=count)
-    first = fitted.blocks[:-1]
-    corners = np.unique(np.concatenate([first, fitted.blocks[1:] - 1]))
-    return at[corners], np.asarray(fitted.x[corners], np.float64)
+    fitted, blocks = fit_increasing(found, count)
+    corners = np.unique(np.concatenate([blocks[:-1], blocks[1:] - 1]))
+    return at[corners], fitted[corners]
 
 
 def show_curves(rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Table]:

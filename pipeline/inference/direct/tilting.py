@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.measures import ScoreFunction
+from pipeline.solvers import find_root
 from pipeline.special import erfcx
 
 __all__ = ["PairGain", "Tilt", "find_tilt", "lugannani_rice"]
@@ -172,7 +173,6 @@ def _tilt(values: NDArray[np.float64], steepness: float) -> NDArray[np.float64]:
 
 def _solve(pair: PairGain, values: NDArray[np.float64], target: float, side: int) -> float | None:
     """Find λ at which the gain of the tilted statistics is the target: doubled until it is passed, then by Brent's method."""
-    from scipy.optimize import brentq  # a quarter of a second to import
 
     def beyond(steepness: float) -> float:
         return side * (float(pair.gain(pair.units * _tilt(values, steepness)[None])[0]) - target)
@@ -184,4 +184,4 @@ def _solve(pair: PairGain, values: NDArray[np.float64], target: float, side: int
         value = beyond(high)
     if not value >= 0 or not beyond(low) < 0:
         return None
-    return float(brentq(beyond, low, high, xtol=1e-12, rtol=1e-10))
+    return find_root(beyond, low, high, xtol=1e-12, rtol=1e-10)

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.solvers import find_root
 from pipeline.special import betainc, ndtri, stdtrit
 
 __all__ = ["QuantileInterval", "SystemSample", "needed_pairs", "order_limits", "quantile_interval"]
@@ -109,9 +110,7 @@ def order_limits(pairs: float, share: float, *, level: float = 0.95) -> tuple[fl
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    from scipy.optimize import brentq  # a quarter of a second to import
-
-    return float(brentq(function, low, high)) if function(high) < 0 else high
+    return find_root(function, low, high) if function(high) < 0 else high
 
 
 def quantile_interval(
