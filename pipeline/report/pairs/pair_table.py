@@ -104,12 +104,17 @@ def _detectable(row: PairRow) -> float | None:
     return row.minimum_detectable_effect.gain if row.minimum_detectable_effect else None
 
 
+_OF_TWO_DIGITS = 0.01
+"""Of a number, beyond which its second digit is not known: an enclosure is as wide on few units."""
+
+
 def _tail(row: PairRow) -> str:
-    """Return the two-sided tail with its error, where it was estimated, and its label; nothing where there is none."""
+    """Return the two-sided tail with its error, where it was estimated or is wide, and its label; nothing where there is none."""
     tail = row.tail and row.tail.two_sided
     if not tail:
         return ""
-    error = f" ± {format_p(tail.error)}" if tail.method == "tilted" and tail.error else ""
+    is_told = tail.error and (tail.method == "tilted" or tail.error > _OF_TWO_DIGITS * (tail.p or 0.0))
+    error = f" ± {format_p(tail.error)}" if is_told else ""
     return f"{format_p(tail.p, log10=tail.log10_p)}{error} {tail.label}"
 
 

@@ -76,6 +76,13 @@ def test_a_tail_stands_beside_the_count_with_its_label_and_error_and_only_where_
     assert sum("tilted" in line for line in lines) == 2
 
 
+def test_an_exact_tail_shows_how_wide_it_is_where_two_digits_say_too_much():
+    cube = with_tails(build_cube(three, list("abc")), [2.5e-5, 2.5e-5, np.nan], error=[1e-7, 9e-7, np.nan])
+    _, cells = pair_view(build(cube))
+    shown = [row["tail"] for row in cells]
+    assert sorted(shown) == ["2.5e-05 exact", "2.5e-05 ± 9.0e-07 exact", "–"]
+
+
 def test_tails_change_no_verdict_and_without_any_there_is_no_column():
     cube = build_cube(three, list("abc"))
     plain, tails = (build(one) for one in (cube, with_tails(cube, [0.9, 0.9, 0.9])))
