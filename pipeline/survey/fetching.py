@@ -24,7 +24,7 @@ from pipeline.inputs import largest_input
 from pipeline.items.discover import pattern_of_names
 from pipeline.store.addresses import digest
 from pipeline.store.brought import DATA, FOLDER
-from pipeline.store.files import make_directory, make_tree_private, store_error, temporary_name, write_bytes
+from pipeline.store.files import make_directory, make_tree_private, store_error, sweep_temporaries, temporary_name, write_bytes
 from pipeline.store.objects import StoredObject, fetch_object, is_object, list_objects
 from pipeline.store.seals import damaged_file_of, read_list, read_sealed, sha256_of, write_list, write_sealed
 from pipeline.study.schema import Study
@@ -125,6 +125,7 @@ def _folder_of(place: str, objects: Sequence[StoredObject], root: Path) -> Path:
     temporary = root / temporary_name()
     try:
         write_bytes(root / ".gitignore", b"*\n")
+        sweep_temporaries(root, deep=False)  # of a process that was killed while it fetched or removed gigabytes
         make_directory(temporary)
         known = _known(root, place)
         digests: dict[str, str] = {}

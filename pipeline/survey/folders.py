@@ -174,9 +174,9 @@ def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path, co
 
 
 def _list_folders(folder: str, base: Path) -> list[str]:
-    """Return the folders in a folder, as they would be named."""
-    there = [path.name for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
-    return [os.path.normpath(os.path.join(folder, name)) for name in there]
+    """Return the folders in a folder that this user may look into, as they would be named."""
+    there = [path for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    return [os.path.normpath(os.path.join(folder, path.name)) for path in there if os.access(path, os.R_OK | os.X_OK)]
 
 
 def _with_outputs(folders: Sequence[str], beside: Sequence[str], base: Path) -> list[tuple[str, Sequence[str]]]:

@@ -16,6 +16,7 @@ import pytest
 
 from pipeline.engine.launch import Launch, prepare
 from pipeline.errors import DataError, StoreError
+from pipeline.store.files import temporary_name
 from pipeline.store.garbage import find_garbage
 from pipeline.study.load import load_study
 from pipeline.study.sets import TestSet
@@ -304,6 +305,14 @@ def test_gc_knows_what_was_brought_and_frees_what_no_run_reads(bucket: Any, stud
     alone = [file for path in old.path.rglob("*") if path.is_file() and (file := path.stat()).st_nlink == 1]
     assert len(alone) == 3  # the object that changed, and two lists; what did not change is shared with what stays
     assert old.bytes == sum(file.st_size for file in alone)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_what_a_process_left_that_was_killed_is_removed_by_the_next_that_fetches(study: Path) -> None:
+    left = study.parent / ".objects" / re.sub(r"-\d+-", f"-{2**22 + 1}-", temporary_name())  # no process has such a number
+    (left / "data").mkdir(parents=True)
+    look(study)
+    assert not left.exists()
 
 
 @pytest.mark.usefixtures("bucket")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,20 @@ def test_folders_with_an_output_each_are_compared_whatever_is_below_them(tmp_pat
     made(tmp_path, *(f"{system}/{file}" for system in ("ours", "theirs") for file in ("out.txt", "logs/1.txt", "logs/2.txt")))
     assert expand_folders(["ours", "theirs"], (), base=tmp_path).outputs == ["ours/out.txt", "theirs/out.txt"]
     assert refused(tmp_path, "ours").help == "name the folder that has them: `pipeline compare ours/logs`"
+
+
+def test_folders_that_this_user_may_not_read_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path, "a.txt", "locked/1.txt", "locked/2.txt")
+    listed, may = Path.iterdir, os.access
+
+    def refuse(path: Path) -> Iterator[Path]:
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "locked" and may(path, mode))
+    assert expand_folders(["."], (), base=tmp_path).outputs == ["a.txt"]
 
 
 @pytest.mark.parametrize("address", ["https://example.org/scores.csv", "s3://bucket/a.txt", "ours=s3://bucket/a.txt"])
