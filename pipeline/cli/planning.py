@@ -62,7 +62,9 @@ Three questions:
 @click.option("-n", "--items", type=COUNT, help="Number of items.")
 @click.option("--helped", type=click.IntRange(0), help="Items that the first system alone gets right.")
 @click.option("--hurt", type=click.IntRange(0), help="Items that the other alone gets right.")
-@click.option("--accuracy", type=(float, _SECOND_ACCURACY), help="Two accuracies in percent, the better one first.")
+@click.option(
+    "--accuracy", type=(float, _SECOND_ACCURACY), metavar="BETTER WORSE", help="Two accuracies in percent, the better one first."
+)
 @click.option("--gain", type=float, help="A true gain, in points.")
 @click.option("--hurt-percent", type=float, help="Expected share of the items that the better system hurts. [0]")
 @click.option("--power", "target", type=float, default=0.8, show_default=True, help="Power that is asked for.")

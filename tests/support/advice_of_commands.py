@@ -33,6 +33,12 @@ COMMANDS = {
         Typed("it is an option of {}", "list --linked-store", "<0> --linked-store --dry-run --runs ."),
         Typed("write `{}`; {}", "check", "<0>", fill=(("STUDY", "study.yaml"),)),
         Typed("write `{} {}`", "list --runs", "list <0>"),
+        Typed(
+            "write `{} {}`",
+            "power --items 500 --accuracy 71.2",
+            "power --items 500 <0>",
+            fill=(("BETTER", "71.2"), ("WORSE", "69.8")),
+        ),
     ],
     "cli/explain": [
         Typed("there are: {}", "explain P20", "explain <0>", r"are: (\w+)"),

@@ -259,6 +259,20 @@ TOLD = {
             f"power {ITEMS} <0>",
         ),
     ],
+    "planning/answers": [
+        Typed(
+            "accuracies are percentages: write {}; where both are at most 1 %, give --helped and --hurt",
+            f"power {ITEMS} --accuracy 0.71 0.69",
+            f"power {ITEMS} --accuracy <0>",
+            "write ([0-9. ]+);",
+        ),
+        Typed(
+            "accuracies are percentages: write {}; where both are at most 1 %, give --helped and --hurt",
+            f"power {ITEMS} --accuracy 1 0.5",
+            f"power {ITEMS} <0> 1 --hurt 0",
+            "give (--helped)",
+        ),
+    ],
     "cli/reanalyse": [
         Typed(
             "--slot {}: letters, digits and . _ + - only, and it begins with a letter or digit",
