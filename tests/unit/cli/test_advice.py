@@ -25,10 +25,10 @@ FOLLOWED = {
         cli/runs: resume {} --cluster local; cli/studies: check --run-code; foreign_code: check --run-code
         store/archive: resume {}; store/runs: list, run STUDY; study/report_overrides: run STUDY; survey/folders: formats
         cli/misuse: {} {} …, --help, {}, --version; study/load: init, compare {} …, init {} …; study/complaints: init
-        cli/catalogue: {}; survey/folders: compare {}{}
+        cli/catalogue: {}; survey/folders: {} {}{}
     """,
     "tests/unit/cli/test_advice.py::test_what_only_shows_something_shows_it": """
-        cli/actions: logs; cli/compare: procedures, presets, formats; cli/options: metrics; cli/start: formats
+        cli/actions: logs; cli/compare: procedures, presets; cli/options: metrics, formats
         cli/explain: explain; engine/doctor: gc; trainers/command: formats; study/starter: analyses, metrics
         study/writing: schema; metrics/registry: metrics; metrics/own_metric: logs; survey/compare: metrics; store/lease: status
         error_help: procedures, logs, list, --help, compare --help, schema, metrics, formats, gc --help, import --help, status
