@@ -49,11 +49,12 @@ def refuse_bootstrap_t(study: Study, test_sets: Sequence[TestSetInputs], base: P
         sizes = {"systems": systems, "units": test_set.n_units, "kept": resampling.scores_kept}
         fitting = replicates_within(**sizes)
         if fitting is not None:
+            pairs = systems * (systems - 1) // 2
             fewer = f"set `keep_replicates: {fitting}`, " if fitting else ""
             problems.append(
                 Problem(
                     "P116",
-                    f"{' and '.join(asked)} intervals of {systems * (systems - 1) // 2:,} pairs on {test_set.n_units:,} units of "
+                    f"{' and '.join(asked)} intervals of {pairs:,} pair{'s' * (pairs != 1)} on {test_set.n_units:,} units of "
                     f"{test_set.name!r} take {products(**sizes):.1e} products, more than {studentise_budget.MOST_PRODUCTS:.1e}",
                     where="resampling.intervals",
                     help=f"{fewer}compare fewer systems in this study, or ask for `bca`, which is read off the kept scores",

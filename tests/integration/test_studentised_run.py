@@ -213,6 +213,9 @@ def test_more_than_can_be_gone_through_is_refused_before_anything_runs(tmp_path:
     with pytest.raises(limits.StudyError, match="6 pairs") as told:
         limits.refuse_bootstrap_t(study, inputs[:1])
     assert "`keep_replicates: 450`" in told.value.problems[0].help
+    one = type("Inputs", (), {"name": "bench", "n_units": 3_000_000, "outputs": range(2)})()
+    with pytest.raises(limits.StudyError, match="of 1 pair on 3,000,000 units"):
+        limits.refuse_bootstrap_t(study, [one])
     limits.refuse_bootstrap_t(load_study(study_of(tmp_path / "other", intervals=["bca"])).study, inputs)
 
 
