@@ -82,7 +82,7 @@ import pipeline.report.build, pipeline.tasks.collect.task, pipeline.tasks.report
 import_all("analyses", "inference", "resampling")
 """
     wrappers = ("scipy._lib._array_api", "scipy.fft", "numpy.f2py", "xarray", "zarr", "pandas")
-    assert loaded(program, *wrappers, "pipeline.special") == ["pipeline.special"]
+    assert loaded(program, *wrappers, "pipeline.numerics.special") == ["pipeline.numerics.special"]
 
 
 def test_the_values_of_procedures_and_presets_are_read_without_what_computes_them() -> None:

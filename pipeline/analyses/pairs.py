@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.interfaces.wording import name_metric
+from pipeline.numerics.special import ndtri
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

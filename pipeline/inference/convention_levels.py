@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.special import gammaln, ndtr
+from pipeline.numerics.special import gammaln, ndtr
 
 __all__ = ["NULL_CONVENTIONS", "folded_p", "gain_law", "gaussian_rejection", "null_p", "null_rejection"]
 

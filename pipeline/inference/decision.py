@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import SMALLEST, holm_within_reach
-from pipeline.special import ndtri
+from pipeline.numerics.special import ndtri
 
 __all__ = [
     "AdjustedBy",

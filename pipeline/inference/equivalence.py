@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
-from pipeline.special import stdtr
+from pipeline.numerics.special import stdtr
 
 __all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "two_one_sided", "within_margin_by_t"]
 

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.numerics.special import betaincinv
 from pipeline.resampling.measures import COUNTS, SUMS
-from pipeline.special import betaincinv
 
 __all__ = ["CONVENTIONS", "REASONS", "PValues", "clopper_pearson", "counted_p", "p_values"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.interfaces.wording import name_metric
-from pipeline.special import ndtri
+from pipeline.numerics.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

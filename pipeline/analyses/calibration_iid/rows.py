@@ -14,7 +14,7 @@ from pipeline.analyses.calibration_iid.draws import PairsOnDraw
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.pairs import FEW_PAIRS
 from pipeline.inference.across.sign_agreement import SignCounts, expected_agreement, share_error
-from pipeline.special import expit, logit, stdtrit
+from pipeline.numerics.special import expit, logit, stdtrit
 
 __all__ = ["LEVEL", "Population", "list_rows", "nothing"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.distributions.data import RUNS, WHOLE, Group, find_whole
 from pipeline.inference.across.correlation import Estimate, correlate, share_above
-from pipeline.special import stdtrit
+from pipeline.numerics.special import stdtrit
 
 __all__ = ["compare_models", "correlate_test_sets", "describe_groups", "list_scores"]
 

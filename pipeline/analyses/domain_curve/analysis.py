@@ -34,9 +34,9 @@ from pipeline.analyses.units import count_shared, read_unit_statistics, read_uni
 from pipeline.inference.across.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS
+from pipeline.numerics.special import stdtrit
 from pipeline.options import read_options
 from pipeline.resampling.standard_errors.influence import leave_one_out
-from pipeline.special import stdtrit
 
 if TYPE_CHECKING:
     import xarray as xr

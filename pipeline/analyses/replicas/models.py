@@ -27,12 +27,12 @@ from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import find_undecided
 from pipeline.interfaces import ScoredStatistics
+from pipeline.numerics.special import stdtr, stdtrit
 from pipeline.resampling.replicas.nulls import REASONS
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.p_values import find_p
 from pipeline.resampling.replicas.quasi_f import QuasiF, quasi_f
 from pipeline.resampling.replicas.score_deviation import run_spread
-from pipeline.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -14,6 +14,7 @@ from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.numerics.special import ndtr, ndtri
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.count import count_null
@@ -21,7 +22,6 @@ from pipeline.resampling.replicas.nulls import FEWEST_RUNS, REASONS, NullCounts,
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.replicas.randomized import count_shuffled
 from pipeline.resampling.replicas.shuffles import shuffled_share
-from pipeline.special import ndtr, ndtri
 
 __all__ = ["FEW_FOR_CROSSED", "Draw", "bound_p", "null_rows"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.sequential.data import OrderedScores
 from pipeline.inference.sequential.betting import BoundedSequences, Capital
 from pipeline.inference.sequential.e_values import always_valid_p, e_benjamini_hochberg, multiply_e_values
-from pipeline.special import stdtrit
+from pipeline.numerics.special import stdtrit
 
 __all__ = ["HALVINGS", "choose_looks", "look_rows", "nothing", "pair_rows", "product_rows"]
 

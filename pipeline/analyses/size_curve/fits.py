@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.special import stdtr
+from pipeline.numerics.special import stdtr
 
 __all__ = ["FEWEST_SIZES", "QUANTITIES", "Line", "fit_line", "fit_points"]
 

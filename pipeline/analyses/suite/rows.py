@@ -15,7 +15,7 @@ from pipeline.analyses.suite.words import describe_pair, name_some
 from pipeline.inference.across.suite_conclusions import CONCLUSIONS, SuiteConclusion, conclude_questions, count_alone
 from pipeline.inference.across.suites import Heterogeneity, heterogeneity
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, explain_undecided
-from pipeline.special import ndtri
+from pipeline.numerics.special import ndtri
 
 __all__ = ["MOST_SHOWN", "pair_rows"]
 

@@ -45,8 +45,8 @@ from pipeline.analyses.thresholds.pages import (
     state_thresholds,
 )
 from pipeline.interfaces import Analysis, Finding
+from pipeline.numerics.special import expit, logit
 from pipeline.options import read_options
-from pipeline.special import expit, logit
 
 if TYPE_CHECKING:
     import xarray as xr

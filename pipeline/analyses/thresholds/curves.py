@@ -22,8 +22,8 @@ from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import name_metric, shorten
-from pipeline.solvers import fit_increasing
-from pipeline.special import ndtri
+from pipeline.numerics.solvers import fit_increasing
+from pipeline.numerics.special import ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.type_one.tests import LEVELS, Tested
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.special import betaincinv
+from pipeline.numerics.special import betaincinv
 
 __all__ = ["PROBABILITIES", "band_of", "describe", "interval", "nothing"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.special import ndtri
+from pipeline.numerics.special import ndtri
 
 __all__ = ["Estimate", "correlate", "share_above"]
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.squared_differences import SAME, sum_squared_differences
+from pipeline.numerics.special import ndtr
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.swaps import draw_swaps
-from pipeline.special import ndtr
 
 __all__ = ["UnitValues", "gaussian_p", "permute_measures", "soft_accuracy"]
 

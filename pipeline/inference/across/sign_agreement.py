@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.special import ndtr, ndtri
+from pipeline.numerics.special import ndtr, ndtri
 
 __all__ = ["SignCounts", "expected_agreement", "share_error"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.special import chdtrc
+from pipeline.numerics.special import chdtrc
 
 __all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directed_p", "heterogeneity", "least_directed"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.squared_differences import sum_squared_differences
-from pipeline.special import fdtrc
+from pipeline.numerics.special import fdtrc
 
 __all__ = ["WelchTest", "typical_log_error", "welch_test"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.numerics.solvers import find_root
+from pipeline.numerics.special import erfcx
 from pipeline.resampling.measures import ScoreFunction
-from pipeline.solvers import find_root
-from pipeline.special import erfcx
 
 __all__ = ["PairGain", "Tilt", "find_tilt", "lugannani_rice"]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS, METHODS, REASONS, Bounds, DirectP, assemble, code_of
 from pipeline.inference.direct.scores import MEMORY, differences, has_two_values, is_mean, why_no_numerators
+from pipeline.numerics.special import betainc, betaln, log_ndtr
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.measures import Measure, Observed
-from pipeline.special import betainc, betaln, log_ndtr
 
 __all__ = ["log_binomial_tail", "log_student_tail", "mcnemar", "mcnemar_mid_p", "sign_test", "wilcoxon"]
 

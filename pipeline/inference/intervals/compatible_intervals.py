@@ -21,9 +21,9 @@ from pipeline.inference.multiple_comparisons.studentised_max_t import Studentise
 from pipeline.inference.sample_size.power import critical_value as critical_value_of
 from pipeline.inference.sample_size.power import level_of
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.numerics.special import ndtr
 from pipeline.resampling.measures import Observed
 from pipeline.resampling.standard_errors.studentise import BEYOND
-from pipeline.special import ndtr
 
 __all__ = ["CompatibleIntervals", "Wins", "compatible_intervals", "critical_of_wins", "hold_to_verdict", "simultaneous"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS, Intervals
+from pipeline.numerics.special import ndtri
 from pipeline.resampling.measures import Measure, Observed
-from pipeline.special import ndtri
 
 __all__ = ["PROPORTIONS", "bonett_price", "proportion_intervals", "tango", "wilson"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.numerics.special import ndtr, ndtri
 from pipeline.resampling.measures import COUNTS
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.quantiles import gain_quantiles
-from pipeline.special import ndtr, ndtri
 
 __all__ = ["INTERVAL_REASONS", "INVERTED_P", "METHODS", "Intervals", "Inversion", "bca_levels", "intervals", "refuse"]
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.solvers import find_root
-from pipeline.special import betainc, ndtri, stdtrit
+from pipeline.numerics.solvers import find_root
+from pipeline.numerics.special import betainc, ndtri, stdtrit
 
 __all__ = ["QuantileInterval", "SystemSample", "needed_pairs", "order_limits", "quantile_interval"]
 

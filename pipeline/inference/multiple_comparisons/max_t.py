@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.multiple_comparisons.families import Members, PairFamily, count_any, count_step_down
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.special import ndtr, ndtri
+from pipeline.numerics.special import ndtr, ndtri
 
 __all__ = [
     "AnyExceeds",

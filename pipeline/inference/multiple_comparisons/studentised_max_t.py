@@ -35,6 +35,7 @@ from pipeline.compiled import kernel
 from pipeline.inference.multiple_comparisons.families import PairFamily, order_family
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.inference.unit_diagnostics.few_wins import FewWins
+from pipeline.numerics.special import ndtri
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
@@ -42,7 +43,6 @@ from pipeline.resampling.standard_errors.influence_spread import linear_errors
 from pipeline.resampling.standard_errors.studentise import BEYOND, Studentised, studentise
 from pipeline.resampling.standard_errors.studentise_budget import replicates_again
 from pipeline.resampling.strata import StratifiedDraws
-from pipeline.special import ndtri
 
 __all__ = ["StudentisedMaxT", "critical_value", "replicates_in_use", "studentised_max_t"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.sample_size.power import MOST_UNITS, POWER, level_of
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
-from pipeline.special import betainc, betaincinv, nbdtrik, ndtri
+from pipeline.numerics.special import betainc, betaincinv, nbdtrik, ndtri
 
 __all__ = ["critical_wins", "critical_wins_of_t", "exact_detectable_gain", "exact_units_for_gain", "units_with_discordant"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.sample_size.binomial_power import critical_wins
 from pipeline.inference.sample_size.power import POWER
-from pipeline.special import betainc, gammaln, xlog1py, xlogy
+from pipeline.numerics.special import betainc, gammaln, xlog1py, xlogy
 
 __all__ = ["MOST_UNITS", "bootstrap_p", "mcnemar_p", "power_of", "smallest_gain", "units_needed"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.special import chdtri, nctdtr, ndtr, ndtri, stdtr, stdtrit
+from pipeline.numerics.special import chdtri, nctdtr, ndtr, ndtri, stdtr, stdtrit
 
 __all__ = ["MOST_UNITS", "POWER", "critical_value", "detectable_gain", "level_of", "power_of_gain", "units_for_gain"]
 

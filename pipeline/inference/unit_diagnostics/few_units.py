@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.multiple_comparisons.multiplicity import holm
-from pipeline.special import betaln, ndtri, ndtri_exp, stdtr
+from pipeline.numerics.special import betaln, ndtri, ndtri_exp, stdtr
 
 __all__ = [
     "FEW_DISCORDANT",

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.numerics.special import gammaln, stdtrit, xlogy
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.standard_errors.studentise import Studentised
-from pipeline.special import gammaln, stdtrit, xlogy
 
 __all__ = ["FewWins", "mcnemar_of_few"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, expected_rejection, sign_flip_floor
-from pipeline.special import ndtri, stdtr, stdtrit
+from pipeline.numerics.special import ndtri, stdtr, stdtrit
 
 __all__ = [
     "WARNINGS",

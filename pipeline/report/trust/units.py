@@ -15,12 +15,12 @@ from pipeline.inference.unit_diagnostics.few_units import expected_rejection
 from pipeline.inference.unit_diagnostics.unit_guard import expected_stratified_rejection, guard_units, warning_words
 from pipeline.interfaces import Check
 from pipeline.interfaces.wording import name_metric
+from pipeline.numerics.special import ndtr, ndtri
 from pipeline.report.document import Report
 from pipeline.report.facts import ItemClusters, Strata, TestSetRow
 from pipeline.report.pairs.notes import NOTICEABLE, are_clustered
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
-from pipeline.special import ndtr, ndtri
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.fourier import irfft, next_fast_len, rfft
+from pipeline.numerics.fourier import irfft, next_fast_len, rfft
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law
 from pipeline.resampling.exact.enclosure import enclose

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.fourier import next_fast_len
+from pipeline.numerics.fourier import next_fast_len
 from pipeline.resampling.exact.chances import Chance, Event
 from pipeline.resampling.exact.factors import Factors, ends, expected_hits, highest, log_end, reflect
 from pipeline.resampling.exact.ring import Tail, direct_tail, reduce_tail, transform_law

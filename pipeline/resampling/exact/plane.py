@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.fourier import fft, ifft, next_fast_len
+from pipeline.numerics.fourier import fft, ifft, next_fast_len
 from pipeline.resampling.exact.chances import Event
 from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor
 from pipeline.resampling.exact.lattice import TooWideError, split_at

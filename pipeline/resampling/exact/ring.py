@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.fourier import rfft
+from pipeline.numerics.fourier import rfft
 from pipeline.resampling.exact.factors import Factors, expected_hits, is_partial
 from pipeline.resampling.exact.tilt import LOG_ALIAS, tilt, window
 

@@ -26,10 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.numerics.special import stdtr, stdtrit
 from pipeline.resampling.replicas.components import squares_within, unit_values
 from pipeline.resampling.replicas.nulls import REASONS
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
-from pipeline.special import stdtr, stdtrit
 
 __all__ = ["QuasiF", "quasi_f"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pipeline.scipy_alone import load_alone
+from pipeline.numerics.alone import load_alone
 
 __all__ = ["find_root", "fit_increasing"]
 

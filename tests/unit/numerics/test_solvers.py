@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from pipeline import solvers
+from pipeline.numerics import solvers
 
 both_ways = pytest.mark.parametrize("compiled", [True, False])
 
@@ -69,7 +69,8 @@ def test_weights_of_another_length_or_of_nothing_are_refused() -> None:
 
 def test_solvers_are_found_without_the_package() -> None:
     code = (
-        "import sys, pipeline.solvers as ours; ours.find_root(lambda x: x, -1.0, 2.0); ours.fit_increasing([2.0, 1.0], [1, 1]); "
+        "import sys, pipeline.numerics.solvers as ours; ours.find_root(lambda x: x, -1.0, 2.0); "
+        "ours.fit_increasing([2.0, 1.0], [1, 1]); "
         "alone = 'scipy.special' not in sys.modules; import scipy.optimize; "
         "print(alone, scipy.optimize.brentq(lambda x: x - 1, 0.0, 3.0))"
     )
@@ -78,6 +79,6 @@ def test_solvers_are_found_without_the_package() -> None:
 
 
 def test_nothing_else_imports_the_package() -> None:
-    package = Path(solvers.__file__).parent
+    package = Path(solvers.__file__).parents[1]
     imported = re.compile(r"(from|import) scipy\.optimize|from scipy import optimize")
     assert [path.name for path in package.rglob("*.py") if imported.search(path.read_text("utf-8"))] == []

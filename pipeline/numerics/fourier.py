@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.scipy_alone import load_alone
+from pipeline.numerics.alone import load_alone
 
 __all__ = ["fft", "ifft", "irfft", "next_fast_len", "rfft"]
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import scipy
+from pipeline.numerics.alone import load_alone
 
 if TYPE_CHECKING:
     from scipy.special import (
@@ -70,19 +67,10 @@ _COMPILED = ("_special_ufuncs", "_gufuncs", "_ufuncs_cxx", "_ellip_harm_2", "_uf
 def _find_functions() -> Any:
     """Return what has the functions: the package where it is imported already, or where this version of it is built differently."""
     if "scipy.special" not in sys.modules:
-        folder = str(Path(scipy.__file__).with_name("special"))
-        for name in (f"scipy.special.{compiled}" for compiled in _COMPILED):
-            spec = PathFinder.find_spec(name, [folder])
-            if spec is None or spec.loader is None or name in sys.modules:
-                continue  # one that this version does not have
-            try:
-                module = module_from_spec(spec)
-                spec.loader.exec_module(module)
-            except ImportError:
-                break
-            sys.modules[name] = module
-        found = sys.modules.get("scipy.special._ufuncs")
-        if all(hasattr(found, name) for name in __all__):
+        for name in _COMPILED:
+            load_alone(f"scipy.special.{name}")  # None of one that this version does not have
+        found = load_alone("scipy.special._ufuncs", tuple(__all__))
+        if found is not None:
             return found
     return import_module("scipy.special")
 

@@ -15,7 +15,7 @@ __all__ = ["load_alone"]
 
 
 @functools.cache
-def load_alone(name: str, needed: tuple[str, ...]) -> ModuleType | None:
+def load_alone(name: str, needed: tuple[str, ...] = ()) -> ModuleType | None:
     """Return a compiled module by its full name; None where this version of SciPy is built differently.
 
     The package finds it in `sys.modules` when it is imported after all, so that there is one of it.
@@ -36,6 +36,6 @@ def load_alone(name: str, needed: tuple[str, ...]) -> ModuleType | None:
             spec.loader.exec_module(module)
         except ImportError:
             return None
-        sys.modules[name] = module
+        sys.modules.setdefault(name, module)  # it may have imported its package, and that another one of itself
     found = sys.modules[name]
     return found if all(hasattr(found, each) for each in needed) else None
