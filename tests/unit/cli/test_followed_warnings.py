@@ -143,3 +143,39 @@ def test_a_page_is_opened_once_the_report_has_one(tmp_path: Path, call: Call, mo
     said = re.findall(r"there is no page to open: `([\w.]+)` of the study has no (\w+)", printed)[0]
     call("report", "--open", "--set", f"{said[0]}=[{said[1]}]")
     assert len(opened) == 1
+
+
+def test_what_has_no_exact_law_is_estimated_as_is_said(tmp_path: Path) -> None:
+    words = [f"w{k}" for k in range(40)]
+    lines = [" ".join(words[k : k + 8]) for k in range(24)]
+    (tmp_path / "reference.txt").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "good.txt").write_text("".join(f"{line}\n" for line in lines))
+    (tmp_path / "bad.txt").write_text("".join(f"{line if k % 2 else line[:-6]}\n" for k, line in enumerate(lines)))
+    outputs = {"good": "good.txt", "bad": "bad.txt"}
+    asked: dict[str, Any] = {
+        "test_sets": {"news": {"format": "text", "outputs": outputs, "references": ["reference.txt"]}},
+        "metrics": ["bleu"],
+        "analyses": [],
+    }
+    few = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
+    told = texts_of(write_study(tmp_path / "study.yaml", **asked, resampling=few))
+    says = "no exact law; `tails: tilted` estimates it"
+    tails = yaml.safe_load(re.findall("`([^`]+)`", next(text for text in told if says in text))[0])
+    told = texts_of(write_study(tmp_path / "study.yaml", **asked, resampling=few | tails))
+    assert [text for text in told if says in text] == []
+    assert "tilted" in told, [t for t in told if "tilt" in t]
+
+
+def test_a_run_that_was_submitted_is_followed_as_is_said(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text("item,a,b\n1,3,4\n2,3,5\n3,1,2\n")
+    test_sets = {"set": {"format": "scores", "outputs": "scores.csv"}}
+    write_study(tmp_path / "study.yaml", metrics=["mean"], test_sets=test_sets, resampling={"replicates": 300}, analyses=[])
+    monkeypatch.setattr("pipeline.engine.launch.start_detached", lambda *_: 4711)
+    _, printed = call("submit", "study.yaml")
+    run, command = re.findall(r"coordinator 4711 runs (\S+); follow it with: pipeline (.*)", printed)[0]
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    code, printed = call(*shlex.split(command))
+    assert code == 0, printed
+    assert printed.startswith(run)
