@@ -77,8 +77,9 @@ def test_every_wrong_value_of_a_table_is_told_with_its_line(tmp_path: Path) -> N
 
 def test_a_column_twice_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("item,A,B,A,A\nq1,1,2,3,4\nq2,1,2,3,4\n")
-    with pytest.raises(DataError, match=r"names a column twice: 'A'$"):
+    with pytest.raises(DataError) as caught:
         survey_test_set("t", SPEC, base=tmp_path, systems=Systems(), unit="item")
+    assert [problem.message for problem in caught.value.problems] == ["the header names a column twice: 'A'"]
 
 
 @pytest.mark.parametrize(("header", "taken"), [("item,A,B,C", ("A",)), ("item,A,system,C", ())])

@@ -225,4 +225,4 @@ def test_what_an_analysis_returns_is_checked_before_it_is_reported(monkeypatch: 
     study: Any = SimpleNamespace(asked_analyses=[SimpleNamespace(name="stray", options={})])
     unused: Any = None
     with pytest.raises(PluginError, match="P314: the analysis 'stray' returned a finding of 'another'"):
-        report_task._findings(study, {}, unused, [])
+        report_task._findings(study, {}, unused, [], {})
