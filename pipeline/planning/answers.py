@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -114,7 +115,7 @@ class Planned:
             if self.smallest_gain is None:
                 lines.append(f"No gain is found there {sure}, if {hurt} % are hurt.")
             else:
-                smallest = f"{self.smallest_gain:.2f}" if self.smallest_gain >= 1 else f"{self.smallest_gain:.3g}"
+                smallest = _round_up(self.smallest_gain)
                 lines.append(f"The smallest gain found there {sure} is {smallest} points, if {hurt} % are hurt.")
         if self.items_needed is None:
             lines.append(f"No number of items up to a million finds it {sure}.")
@@ -126,6 +127,18 @@ class Planned:
 def _plain(number: float) -> str:
     """Return a number as it was given."""
     return f"{number:.10g}"
+
+
+def _round_up(gain: float) -> str:
+    """Return a gain that is no smaller, with two decimals or three digits: one that is shown has the power that is said of it.
+
+    Examples
+    --------
+    >>> _round_up(4.0811), _round_up(0.0007904), _round_up(5.0)
+    ('4.09', '0.000791', '5.00')
+    """
+    decimals = 2 if gain >= 1 else 2 - math.floor(math.log10(gain))
+    return f"{math.ceil(gain * 10**decimals * (1 - 1e-12)) / 10**decimals:.{decimals}f}"
 
 
 def from_counts(items: int, helped: int, hurt: int, *, alpha: float = 0.05) -> Counted:
