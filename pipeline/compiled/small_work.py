@@ -44,7 +44,7 @@ class _WorkOf:
         self._few = FewSoFar(FEW_STEPS, _IN_ALL, at_hand=lambda: is_at_hand(function, *self._arguments))
 
     def is_little(self, steps: int, arguments: tuple[Any, ...]) -> bool:
-        """Tell it of so many steps more, on these arguments."""
+        """Count so many more steps, on these arguments."""
         self._arguments = arguments
         try:
             return self._few(steps)
@@ -74,7 +74,7 @@ class FewSoFar:
         self._asked_at = in_all - in_all // 16
 
     def __call__(self, number: int) -> bool:
-        """Tell it of so many more."""
+        """Count so many more steps."""
         if number > self._at_once:
             return False
         self._left -= number

@@ -174,7 +174,7 @@ class ZarrArray:
     def _is_blank(self, chunk: NDArray[Any]) -> bool:
         """Tell whether a chunk has the fill value alone: then it needs no file."""
         unknown = isinstance(self.fill, float) and math.isnan(self.fill)
-        parts = (chunk.reshape(-1)[:1], chunk)  # most are told by their first value
+        parts = (chunk.reshape(-1)[:1], chunk)  # for most chunks the first value settles it
         return all(np.isnan(part).all() if unknown else (part == self.fill).all() for part in parts)
 
     def _blank(self) -> NDArray[Any]:

@@ -86,7 +86,7 @@ def _unplaced(note: str) -> str:
 
     Examples
     --------
-    >>> _unplaced("can't open file '/tmp/pipeline-train-x7.tmp-1/work/tagger.py'")
+    >>> _unplaced("can't open file '/scratch/pipeline-train-x7.tmp-1/work/tagger.py'")
     "can't open file '{workdir}/tagger.py'"
     """
     return _SCRATCH.sub(lambda found: "{workdir}" if found[1] else "…", note)
