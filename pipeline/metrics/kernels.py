@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["INVERSE_LN2", "apply_kernel", "exp", "exp_fraction", "log", "score_ratio"]
+__all__ = ["INVERSE_LN2", "ROOT_HALF", "apply_kernel", "exp", "exp_fraction", "log", "log_parts", "score_ratio"]
 
 # ln 2 as a number with 33 significant bits (its product with any exponent of a double is exact) and the rest.
 _LN2_HIGH = 5954088944.0 / 8589934592.0
 _LN2_LOW = -4.2009150726810846e-11
 INVERSE_LN2 = 1.4426950408889634
-_ROOT_HALF = 0.7071067811865476
+ROOT_HALF = 0.7071067811865476
 _FEW = 2**16
 """Sums that are copied in less time than a kernel takes to score them."""
 
@@ -104,20 +104,35 @@ def log(x: float) -> float:
     while x >= 4294967296.0:
         x *= 2.3283064365386963e-10
         k += 32
-    while x < _ROOT_HALF:
+    while x < ROOT_HALF:
         x *= 2.0
         k -= 1
-    while x >= 2.0 * _ROOT_HALF:
+    while x >= 2.0 * ROOT_HALF:
         x *= 0.5
         k += 1
+    f, less = log_parts(x)
+    return k * _LN2_HIGH + (f - (less - k * _LN2_LOW))
+
+
+@kernel
+def log_parts(x: float) -> tuple[float, float]:
+    """Return two numbers whose difference is the logarithm of x, from √½ to √2; no branch, no loop."""
     f = x - 1.0
     s = f / (2.0 + f)
     square = s * s
     series = 2.0 / 25.0
-    for odd in (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0):
-        series = series * square + 2.0 / odd
-    series *= square
-    return k * _LN2_HIGH + (f - (s * (f - series) - k * _LN2_LOW))
+    series = series * square + 2.0 / 23.0
+    series = series * square + 2.0 / 21.0
+    series = series * square + 2.0 / 19.0
+    series = series * square + 2.0 / 17.0
+    series = series * square + 2.0 / 15.0
+    series = series * square + 2.0 / 13.0
+    series = series * square + 2.0 / 11.0
+    series = series * square + 2.0 / 9.0
+    series = series * square + 2.0 / 7.0
+    series = series * square + 2.0 / 5.0
+    series = series * square + 2.0 / 3.0
+    return f, s * (f - series * square)
 
 
 @kernel(error_model="numpy")

@@ -17,7 +17,7 @@ from pipeline.compiled import kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice
-from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, log
+from pipeline.metrics.kernels import INVERSE_LN2, ROOT_HALF, apply_kernel, exp, exp_fraction, log, log_parts
 from pipeline.options import check_count, check_flag
 
 __all__ = ["Nist"]
@@ -163,21 +163,57 @@ def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, 
 def _nist_kernel(statistics: NDArray[Any], out: NDArray[np.float64], scale: float, total_scale: float) -> None:
     order = (statistics.shape[0] - 2) // 2
     for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            output_length = np.float64(statistics[2 * order, i, j])
-            reference_length = np.float64(statistics[2 * order + 1, i, j])
-            if reference_length == 0.0:
-                out[i, j] = np.nan
-                continue
-            score = 0.0
-            for n in range(order):
-                total = np.float64(statistics[order + n, i, j]) * total_scale
-                if total > 0.0:
-                    score += (np.float64(statistics[n, i, j]) * scale) / total
-            ratio = output_length / reference_length
-            if ratio <= 0.0:
-                score = 0.0
-            elif ratio < 1.0:
-                distance = log(ratio)
-                score *= exp(-_STEEPNESS * (distance * distance))
-            out[i, j] = score
+        score = out[i]
+        score[:] = 0.0
+        for n in range(order):
+            _add_order(statistics[n, i], statistics[order + n, i], score, scale, total_scale)
+        if not _penalise_ordinary(statistics[2 * order, i], statistics[2 * order + 1, i], score):
+            _penalise_rest(statistics[2 * order, i], statistics[2 * order + 1, i], score)
+
+
+@kernel(error_model="numpy")
+def _add_order(
+    information: NDArray[Any], ngrams: NDArray[Any], score: NDArray[np.float64], scale: float, total_scale: float
+) -> None:
+    """Add the information of an n-gram; where there is none of this order, nothing. No branch, so that it vectorises."""
+    for j in range(len(score)):
+        total = np.float64(ngrams[j]) * total_scale
+        some = total > 0.0
+        share = (np.float64(information[j]) * scale) / (total if some else 1.0)
+        score[j] += share if some else 0.0
+
+
+@kernel(error_model="numpy")
+def _penalise_ordinary(output_length: NDArray[Any], reference_length: NDArray[Any], score: NDArray[np.float64]) -> bool:
+    """Penalise all that are about as long as the references, and say whether all are: a loop that vectorises.
+
+    Where the logarithm takes no power of two out of the ratio, and `exp` at most one half, both have the operations of `log` and
+    `exp` of `kernels`, and so their bits.
+    """
+    ordinary: Any = 0
+    for j in range(len(score)):
+        ratio = np.float64(output_length[j]) / np.float64(reference_length[j])
+        fits = (ratio >= ROOT_HALF) & (ratio < np.inf)  # not where it is nan
+        ordinary += fits
+        f, less = log_parts(ratio if fits and ratio < 1.0 else 1.0)
+        distance = f - less
+        x = -_STEEPNESS * (distance * distance)
+        k = -1.0 if x * INVERSE_LN2 - 0.5 <= -1.0 else 0.0
+        penalty = exp_fraction(x, k) * (0.5 if k < 0.0 else 1.0)
+        score[j] *= penalty if fits else 1.0
+    return bool(ordinary == len(score))
+
+
+@kernel(error_model="numpy")
+def _penalise_rest(output_length: NDArray[Any], reference_length: NDArray[Any], score: NDArray[np.float64]) -> None:
+    """Penalise outputs that are much shorter; without words in the references there is no score."""
+    for j in range(len(score)):
+        if np.float64(reference_length[j]) == 0.0:
+            score[j] = np.nan
+            continue
+        ratio = np.float64(output_length[j]) / np.float64(reference_length[j])
+        if ratio <= 0.0:
+            score[j] = 0.0
+        elif not ratio >= ROOT_HALF:
+            distance = log(ratio)
+            score[j] *= exp(-_STEEPNESS * (distance * distance))

@@ -18,7 +18,7 @@ from pipeline.resampling.measures import COUNTS, ScoreFunction
 from pipeline.resampling.null_products import Product
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
-from pipeline.resampling.swaps import KeptSwaps, draw_swaps
+from pipeline.resampling.swaps import KeptSwaps
 
 __all__ = ["SHARED", "NullCounts", "NullSwaps", "TwoOutputs", "make_nulls", "randomize_nulls", "resample_nulls"]
 
@@ -96,10 +96,11 @@ class NullSwaps:
     group: NDArray[np.int64] | None = None
     kept: KeptSwaps | None = None
 
-    def draw(self, first: int, count: int) -> NDArray[np.float32]:
+    def draw(self, first: int, count: int) -> NDArray[np.uint8]:
         """Return (null, unit): 1 where the outputs of a unit are exchanged."""
-        drawn = (draw_swaps if self.kept is None else self.kept.draw)(self.draws, first, count)
-        return drawn if self.group is None else drawn[:, self.group]
+        kept = self.kept if self.kept is not None else KeptSwaps(0)
+        drawn = kept.draw(self.draws, first, count)
+        return drawn if self.group is None else np.take(drawn, self.group, axis=1)
 
     @property
     def n_units(self) -> int:
@@ -164,12 +165,11 @@ def resample_nulls(
         held = np.empty((2, min(SHARED, nulls - some), replicates)) if look is not None else None
         for start in range(0, replicates, block):
             weights = _weights(draws, turn * replicates + start, min(block, replicates - start))
-            own = np.einsum("bu,usk->skb", weights, statistics, optimize=True).astype(np.float64, copy=False)
+            own = _sums_of_sides(weights, statistics)
             columns = (form and product.weigh_in_bytes(weights, form)) or product.weigh(weights)
             for first, swapped in _swaps(swaps, some, min(SHARED, nulls - some), product.units):
                 rows = slice(first, first + len(swapped))
-                moved = columns.multiply(swapped)
-                first_side, second_side = _score(pair, own[0][:, None] + moved), _score(pair, own[1][:, None] - moved)
+                first_side, second_side = _score_sides(pair, own, columns.multiply(swapped))
                 slack = TOLERANCE * scores[rows]
                 _count(first_side - second_side, result.delta[rows], slack, result.counts[rows], result.defined[rows])
                 if held is not None:
@@ -233,32 +233,58 @@ def _observe(pair: TwoOutputs, swaps: NullSwaps, nulls: int) -> _Observed:
         raise ValueError(f"statistics of {len(pair.statistics)} units, swaps of {swaps.n_units}")
     product = Product.of(pair.statistics, len(pair.statistics))
     columns = product.weigh(np.ones((1, swaps.n_units), np.float32))
-    own = pair.statistics.sum(axis=0).astype(np.float64)[:, :, None, None]
+    own = pair.statistics.sum(axis=0).astype(np.float64)[:, :, None]
     score = np.empty((2, nulls))
     together = max(_SCORED_TOGETHER // max(len(own[0]), 1), _ROWS)
     for first in range(0, nulls, together):
         last = min(first + together, nulls)
         some = [columns.multiply(swapped) for _, swapped in _swaps(swaps, first, last - first, product.units)]
-        moved = np.concatenate(some, axis=1)
-        score[0, first:last] = _score(pair, own[0] + moved)[:, 0]
-        score[1, first:last] = _score(pair, own[1] - moved)[:, 0]
+        score[:, first:last] = [side[:, 0] for side in _score_sides(pair, own, np.concatenate(some, axis=1))]
     delta = score[0] - score[1]
     delta[np.abs(delta) <= TOLERANCE * np.abs(score).sum(axis=0)] = 0.0
     return _Observed(score, delta, np.zeros((nulls, len(COUNTS)), np.int64), np.zeros(nulls, np.int64))
 
 
-def _swaps(swaps: NullSwaps, first: int, count: int, units: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+def _swaps(swaps: NullSwaps, first: int, count: int, units: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     for start in range(first, first + count, _ROWS):
-        yield start, swaps.draw(start, min(_ROWS, first + count - start))[:, units]
+        yield start, np.take(swaps.draw(start, min(_ROWS, first + count - start)), units, axis=1)
 
 
-def _score(pair: TwoOutputs, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows = max(_SCORED_TOGETHER * sums.shape[1] // max(sums.size, 1), 1)
-    score = np.empty(sums.shape[1:])
+def _sums_of_sides(weights: NDArray[np.float32], statistics: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the sums of both outputs in resamples, (side, statistic, resample)."""
+    table = statistics.reshape(len(statistics), -1)
+    sums = weights.astype(table.dtype, copy=False) @ table
+    return np.ascontiguousarray(sums.T, np.float64).reshape(*statistics.shape[1:], len(weights))
+
+
+def _score_sides(
+    pair: TwoOutputs, own: NDArray[np.float64], moved: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Score the sums that the sides of null data sets have once swaps have moved something from one to the other.
+
+    Parameters
+    ----------
+    pair : TwoOutputs
+    own : (side, statistic, resample) float64
+        Without a swap.
+    moved : (statistic, null, resample) float64
+
+    Returns
+    -------
+    two of (null, resample) float64
+        nan where undefined.
+    """
+    rows = max(_SCORED_TOGETHER * moved.shape[1] // max(moved.size, 1), 1)
+    sides = np.empty(moved.shape[1:]), np.empty(moved.shape[1:])
+    sums = np.empty((len(moved), min(rows, moved.shape[1]), moved.shape[2]))
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-        for first in range(0, len(score), rows):
-            score[first : first + rows] = pair.score(sums[:, first : first + rows])
-    return np.where(np.isfinite(score), score, np.nan)
+        for first in range(0, moved.shape[1], rows):
+            some = moved[:, first : first + rows]
+            for score, of_side, move in zip(sides, own, (np.add, np.subtract), strict=True):
+                score[first : first + rows] = pair.score(move(of_side[:, None], some, out=sums[:, : some.shape[1]]))
+    for score in sides:
+        score[~np.isfinite(score)] = np.nan
+    return sides
 
 
 def _without(result: _Observed) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from pipeline.resampling.products.byte_columns import BASE, cut_digits
 from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts
 from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
 
-__all__ = ["ByteWeighed", "Product", "Weighed"]
+__all__ = ["ByteWeighed", "Product", "Weighed", "WeighedOnce"]
 
 _LARGEST_COUNT = 255  # that a byte holds
 _SPARSE = 8  # a column that differs from another in fewer than one of so many units is summed over those units
@@ -80,14 +80,22 @@ class Product:
             columns.append(_Column(base - 1, places, rests[base][places].astype(kind)))
         return cls(units, tuple(columns), kind, n_draws)
 
-    def weigh(self, weights: NDArray[np.float32]) -> Weighed:
+    def weigh(self, weights: NDArray[np.float32]) -> Weighed | WeighedOnce:
         """Make ready to be multiplied with a block of resamples."""
         own = np.ascontiguousarray(weights[:, self.units].T)
         own = own.astype(self.kind, copy=False)
-        found = tuple(own if self.is_everywhere(c) else own[c.places] for c in self.columns)
-        if len(weights) == 1:  # times the differences here, once, and not in every null data set
-            return Weighed(self, tuple(one * c.more[:, None] for one, c in zip(found, self.columns, strict=True)), differ=True)
-        return Weighed(self, found)
+        if len(weights) == 1:
+            return WeighedOnce(own * self._differences())
+        return Weighed(self, tuple(own if self.is_everywhere(c) else own[c.places] for c in self.columns))
+
+    def _differences(self) -> NDArray[np.floating]:
+        """Return (place, statistic) differences, put together again."""
+        table = np.zeros((len(self.units), len(self.columns)), self.kind)
+        for k, column in enumerate(self.columns):
+            if column.base >= 0:
+                table[:, k] = table[:, column.base]
+            table[column.places, k] += column.more
+        return table
 
     def choose_form(self, sums: int) -> str | None:
         """Return the form of bytes in which so many sums of each column are to be made, None for floats."""
@@ -126,25 +134,39 @@ class Weighed:
     product : Product
     weights : tuple of (place, resample) float
         Of the units of each column.
-    differ : bool
-        Whether they are multiplied with the differences already.
     """
 
     product: Product
     weights: tuple[NDArray[np.floating], ...]
-    differ: bool = False
 
-    def multiply(self, swapped: NDArray[np.float32]) -> NDArray[np.float64]:
+    def multiply(self, swapped: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return Σ w s D as (statistic, null, resample)."""
         columns = self.product.columns
         sums = np.zeros((len(columns), len(swapped), self.weights[0].shape[1] if self.weights else 1))
         for k, (column, weights) in enumerate(zip(columns, self.weights, strict=True)):
             if len(column.places):
-                own = swapped if self.product.is_everywhere(column) else swapped[:, column.places]
-                sums[k] = (own if self.differ else own * column.more) @ weights
+                own = swapped if self.product.is_everywhere(column) else np.take(swapped, column.places, axis=1)
+                sums[k] = (own * column.more) @ weights
             if column.base >= 0:
                 sums[k] += sums[column.base]
         return sums
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedOnce:
+    """Differences times one resample, all columns in one product.
+
+    Parameters
+    ----------
+    table : (place, statistic) float
+    """
+
+    table: NDArray[np.floating]
+
+    def multiply(self, swapped: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return Σ w s D as (statistic, null, 1)."""
+        sums = swapped.astype(self.table.dtype) @ self.table
+        return np.ascontiguousarray(sums.T, np.float64)[:, :, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +203,10 @@ class ByteWeighed:
     packed: tuple[_Packed, ...]
     resamples: int
 
-    def multiply(self, swapped: NDArray[np.float32]) -> NDArray[np.float64]:
+    def multiply(self, swapped: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return Σ w s D as (statistic, null, resample): the numbers of `Weighed`."""
         sums = np.zeros((len(self.product.columns), len(swapped), self.resamples))
-        masks = swapped.astype(np.int8)
+        masks = swapped.view(np.int8)
         for some in self.packed:
             for column, factor, found in zip(some.column.tolist(), some.factor.tolist(), some.multiply(masks), strict=True):
                 own = found[:, : self.resamples]

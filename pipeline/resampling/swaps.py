@@ -89,15 +89,15 @@ class KeptSwaps:
         self._left = most_bytes
         self._kept: dict[tuple[Draws, int, int], NDArray[np.uint8]] = {}
 
-    def draw(self, draws: Draws, first: int, count: int) -> NDArray[np.float32]:
-        """Return what `draw_swaps` returns."""
+    def draw(self, draws: Draws, first: int, count: int) -> NDArray[np.uint8]:
+        """Return the masks of `draw_swaps`, as bytes."""
         place = draws, first, count
         if place in self._kept:
-            return np.unpackbits(self._kept[place], axis=1, count=draws.n_units).astype(np.float32)
-        drawn = draw_swaps(draws, first, count)
+            return np.unpackbits(self._kept[place], axis=1, count=draws.n_units)
+        drawn = draw_swaps(draws, first, count).astype(np.uint8)
         if (size := count * -(-draws.n_units // 8)) <= self._left:
             self._left -= size
-            self._kept[place] = np.packbits(drawn.astype(np.bool_), axis=1)
+            self._kept[place] = np.packbits(drawn, axis=1)
         return drawn
 
 

@@ -13,7 +13,7 @@ from nltk.translate.nist_score import corpus_nist
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from pipeline.interfaces import Items
-from pipeline.metrics import load_metric
+from pipeline.metrics import kernels, load_metric, nist
 from pipeline.testing import MetricContract, MetricExample
 
 GOLD = ("the cat sat on the mat .", "a dog barked at the moon all night", "it rains in Spain", "nobody came , so we left early")
@@ -98,6 +98,32 @@ def test_nothing_said_scores_nothing_and_without_reference_words_there_is_no_sco
     scorer = load_metric("nist", {"order": 1}).scorer((0, 0, 0, 0))
     assert scorer(np.array([0, 0, 0, 3])) == 0.0
     assert np.isnan(scorer(np.array([0, 3, 3, 0])))
+
+
+@pytest.mark.parametrize("shortest", [0.0, 0.69, 0.72, 0.99])
+def test_a_row_of_scores_has_the_bits_of_each_alone(shortest):
+    """Rows in which all outputs are about as long as the references are scored without a branch."""
+    rng = np.random.default_rng(5)
+    counts = rng.integers(0, 900, (2, 3, 60))
+    counts[:, 0, :9] = 0  # nothing of this order
+    lengths = rng.integers(700, 900, (3, 60)) * (rng.random((3, 60)) > (0.1 if shortest == 0.0 else 0.0))
+    said = np.floor(lengths * (shortest + (1.1 - shortest) * rng.random((3, 60))))
+    said[lengths == 0] = 5
+    sums = np.stack([counts[0] * 10**7 // 3, counts[1], said, lengths]).astype(float)
+    found = load_metric("nist", {"order": 1}).scorer((7, 0, 0, 0))(sums)
+
+    def one(information: float, ngrams: float, output: float, reference: float) -> float:
+        if reference == 0.0:
+            return np.nan
+        value, ratio = information / (ngrams * 1e7) if ngrams else 0.0, output / reference
+        if ratio == 0.0:
+            return 0.0
+        distance = kernels.log(min(ratio, 1.0))
+        return value * kernels.exp(-nist._STEEPNESS * (distance * distance))
+
+    expected = np.array([one(*column) for column in sums.reshape(4, -1).T]).reshape(3, 60)
+    assert found.tobytes() == expected.tobytes()
+    assert np.isnan(found).any() == (shortest == 0.0)
 
 
 def test_weights_are_of_all_references_and_of_no_output():

@@ -34,10 +34,25 @@ def test_sums_in_bytes_are_those_in_floats(form: str, scale: int) -> None:
     product = Product.of(two_outputs(scale), UNITS)
     assert {len(column.places) for column in product.columns} == {UNITS, 3, 0}  # somewhere in every unit, in few, in none
     weights = draw_weights(Draws(1, UNITS, UNITS), 0, 45)
-    swapped = draw_swaps(Draws(2, UNITS, UNITS), 0, 19)[:, product.units]
+    swapped = draw_swaps(Draws(2, UNITS, UNITS), 0, 19)[:, product.units].astype(np.uint8)
     in_bytes = product.weigh_in_bytes(weights, form)
     assert in_bytes is not None
     assert np.array_equal(in_bytes.multiply(swapped), product.weigh(weights).multiply(swapped))
+
+
+@pytest.mark.parametrize("resamples", [1, 2])
+@pytest.mark.parametrize("scale", [1, 10**9])
+def test_sums_are_those_of_whole_numbers(scale: int, resamples: int) -> None:
+    statistics = two_outputs(scale)
+    product = Product.of(statistics, UNITS)
+    assert product.kind == (np.float32 if scale == 1 else np.float64)
+    weights = draw_weights(Draws(1, UNITS, UNITS), 3, resamples)
+    swapped = draw_swaps(Draws(2, UNITS, UNITS), 0, 5).astype(np.uint8)
+    difference = statistics[:, 1] - statistics[:, 0]
+    expected = np.einsum("ru,nu,uk->knr", weights.astype(np.int64), swapped.astype(np.int64), difference)
+    found = product.weigh(weights).multiply(swapped[:, product.units])
+    assert np.array_equal(found, expected)
+    assert found.any(axis=(1, 2)).tolist() == [True, True, True, False]
 
 
 @pytest.mark.parametrize("form", forms()[:1])

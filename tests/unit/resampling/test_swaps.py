@@ -113,6 +113,6 @@ def test_kept_swaps_are_drawn_once_as_long_as_they_are_few_bytes(monkeypatch: py
     draws, kept = Draws(key=7, n_units=133, n_draws=133), KeptSwaps(most_bytes=150)  # 17 bytes a replicate
     for first, count in ((0, 5), (0, 5), (5, 4), (0, 5), (5, 4)):
         found = kept.draw(draws, first, count)
-        assert found.dtype == np.float32
+        assert found.dtype == np.uint8
         assert np.array_equal(found, draw_swaps(draws, first, count))
     assert [address[1:] for address in asked] == [(0, 5), (5, 4), (5, 4)]
