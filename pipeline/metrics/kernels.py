@@ -6,6 +6,7 @@ machines in the last bit. Nothing is compiled with fastmath, so no compiler may 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -212,7 +213,7 @@ def apply_kernel(
         sums = sums.astype(np.float64, copy=False)  # as kernels read integers too
     shape = sums.shape[1:]
     columns = shape[-1] if shape else 1
-    rows = int(np.prod(shape[:-1], dtype=np.int64)) if shape else 1
+    rows = math.prod(shape[:-1])
     out = np.empty((rows, columns), dtype=np.float64)
     given = sums.reshape(n_statistics, rows, columns)
     kernel(np.ascontiguousarray(given) if sums.size <= _FEW else given, out, *constants)

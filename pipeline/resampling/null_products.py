@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.resampling.products.byte_columns import BASE, cut_digits
-from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts
+from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts, times_digits
 from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
 
 __all__ = ["ByteWeighed", "Product", "Weighed", "WeighedOnce"]
@@ -181,10 +181,10 @@ class _Packed:
     factor: NDArray[np.float64]  # what a digit counts
 
     def multiply(self, swapped: NDArray[np.int8]) -> NDArray[np.int32]:
-        """Return (digit, null, ≥ resample) sums."""
-        own = swapped if len(self.places) == swapped.shape[1] else swapped[:, self.places]
-        rows = (self.digits[:, None] * own).reshape(-1, own.shape[1])
-        return multiply_bytes(self.counts, lay_out(rows, self.form)).reshape(len(self.digits), len(swapped), -1)
+        """Return (digit, ≥ null, ≥ resample) sums."""
+        own = swapped if len(self.places) == swapped.shape[1] else np.take(swapped, self.places, axis=1)
+        columns = times_digits(lay_out(own, self.form), self.digits)
+        return multiply_bytes(self.counts, columns).reshape(len(self.digits), columns.columns // len(self.digits), -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +209,11 @@ class ByteWeighed:
         masks = swapped.view(np.int8)
         for some in self.packed:
             for column, factor, found in zip(some.column.tolist(), some.factor.tolist(), some.multiply(masks), strict=True):
-                own = found[:, : self.resamples]
-                sums[column] += own if factor == 1.0 else factor * own
+                own = found[: len(swapped), : self.resamples]
+                if factor == 1.0:
+                    sums[column] = own  # the first digit of a column
+                else:
+                    sums[column] += factor * own
         for k, column in enumerate(self.product.columns):
             if column.base >= 0:
                 sums[k] += sums[column.base]

@@ -164,10 +164,11 @@ def _sum_planes(
         rows = min(_ROWS, masks.shape[1] - start)
         for column in range(len(first) - 1):
             if column == 0 or at[column] != at[column - 1]:
-                # Not by slices: with an assignment of arrays Numba compiles the message about their shapes, for six seconds.
+                # Not by an assignment of arrays: for six seconds Numba compiles the message about their shapes.
                 for word in range(words):
-                    for row in range(rows):
-                        near[word, row] = masks[at[column] + word, start + row]
+                    source, target = masks[at[column] + word, start : start + rows], near[word]
+                    for row in range(len(source)):
+                        target[row] = source[row]
             total[:] = 0
             for plane in range(first[column], first[column + 1]):
                 sign = -1 if is_signed[column] and plane == first[column] else 1

@@ -44,6 +44,7 @@ __all__ = [
     "pack_counts",
     "quads_of",
     "take_units",
+    "times_digits",
 ]
 
 LANES = 16
@@ -146,6 +147,21 @@ def lay_out(columns: NDArray[np.integer], form: str) -> ByteColumns:
     laid = _aligned(_shape_of(form, len(columns), quads), np.int8)
     lay_tiles(rows, laid)
     return ByteColumns(form, len(columns), quads, laid)
+
+
+def times_digits(columns: ByteColumns, digits: NDArray[np.int8]) -> ByteColumns:
+    """Return columns of 0 and 1 times (digit, unit) numbers: all for the first digit, and so on.
+
+    Each digit has as many columns as `ByteColumns.columns` says, and in tiles such that are 0 up to a whole tile.
+    """
+    form, quads, rows = columns.form, columns.quads, lay_out(digits, columns.form).laid
+    if form != _TILES:
+        laid = (rows[:, None] * columns.laid).reshape(-1, rows.shape[1])
+        return ByteColumns(form, len(laid), quads, laid)
+    panels, steps = columns.laid.shape[:2]
+    of_digit = rows.transpose(0, 2, 1, 3).reshape(-1, 1, steps, 1, 4 * TILE)[: len(digits)]
+    laid = np.multiply(of_digit, columns.laid, order="C").reshape(-1, *columns.laid.shape[1:])
+    return ByteColumns(form, len(digits) * panels * TILE, quads, laid)
 
 
 def _shape_of(form: str, columns: int, quads: int) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
-from pipeline.resampling.replicas.nulls import FEWEST_RUNS, REASONS, NullCounts, null_named, smallest_p
+from pipeline.resampling.replicas.nulls import FEWEST_RUNS, REASONS, NullCounts, may_have_p, null_named, smallest_p
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, observe_replicas
 from pipeline.resampling.replicas.permutations import draw_orders, draw_runs
 from pipeline.resampling.replicas.randomized import randomize_replicas, reason_for
@@ -64,7 +64,7 @@ def _permute_runs(
     seen = observe_replicas(replicas) if observed is None else observed
     reason = reason_for(null, replicas, seen, seen.delta)
     # A run without a score leaves no order of the runs' means to compare.
-    asked = ~np.isin(reason, (REASONS.index("unequal runs"), REASONS.index("undefined score")))
+    asked = may_have_p(reason)
     hits, compared = (np.zeros((len(reason), len(cells)), np.int64) for _ in range(2))
     enumerated = np.zeros(len(reason), np.bool_)
     floor = np.full(len(reason), np.nan)

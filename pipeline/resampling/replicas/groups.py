@@ -46,10 +46,10 @@ def group_pairs(
     linear = (denominator[oriented[:, 0]] == denominator[oriented[:, 1]]) & (denominator[oriented[:, 0]] >= 0)
     kinds = np.column_stack([runs[oriented], linear.astype(np.int64)])
     groups = []
-    for kind in np.unique(kinds[chosen], axis=0):
+    for kind in sorted(set(map(tuple, kinds[chosen].tolist()))):
         pair = np.flatnonzero(chosen & (kinds == kind).all(axis=1))
         systems, rows = np.unique(oriented[pair], return_inverse=True)
-        groups.append(Group(pair, rows.reshape(-1, 2), systems, (int(kind[0]), int(kind[1])), bool(kind[2])))
+        groups.append(Group(pair, rows.reshape(-1, 2), systems, (kind[0], kind[1]), bool(kind[2])))
     return groups
 
 

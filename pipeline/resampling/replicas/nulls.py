@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "null_named", "smallest_p"]
+__all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "may_have_p", "null_named", "smallest_p"]
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,11 @@ FEWEST_RUNS = 5
 """Below so many runs of either system the crossed bootstrap is not to be relied on."""
 
 
+def may_have_p(reason: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Tell of positions in `REASONS` whether they leave a pair a p, if only that of identical outputs."""
+    return np.asarray((reason != REASONS.index("unequal runs")) & (reason != REASONS.index("undefined score")))
+
+
 @dataclass(frozen=True, eq=False)
 class NullCounts:
     """Two-sided counts of all pairs under one null.
@@ -190,6 +195,6 @@ class NullCounts:
         added = np.where(self.enumerated, 0, 1)
         with np.errstate(invalid="ignore"):  # nothing was compared: nan
             p = np.asarray((hits + added) / np.where(compared > 0, compared + added, np.nan))
-        p[np.isin(self.reason, (REASONS.index("unequal runs"), REASONS.index("undefined score")))] = np.nan
+        p[~may_have_p(self.reason)] = np.nan
         p[self.reason == REASONS.index("identical")] = 1.0
         return p

@@ -64,13 +64,10 @@ class Distinct:
 
     def choose(self, of: Sequence[NDArray[np.int64]]) -> Distinct:
         """Return those that some systems have, of which each array says which they are."""
-        places, numbers = np.unique(np.concatenate(of), return_inverse=True)
-        # In the order in which the systems have them first.
-        _, first = np.unique(numbers, return_index=True)
-        order = np.argsort(first)
-        number = np.argsort(order)
-        own = np.split(number[numbers], np.cumsum([len(array) for array in of])[:-1])
-        return Distinct(self.runs[places[order]], tuple(own), self, places[order])
+        number: dict[int, int] = {}  # in the order in which the systems have them first
+        own = tuple(np.array([number.setdefault(place, len(number)) for place in array.tolist()], np.int64) for array in of)
+        places = np.array(list(number), np.int64)
+        return Distinct(self.runs[places], own, self, places)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ together, on other systems, or on which of the two is called A. Pairs whose runs
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from pipeline.compiled import kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import ScoreFunction
+from pipeline.resampling.replicas.differences import Differences
 from pipeline.resampling.replicas.groups import Group, group_pairs
-from pipeline.resampling.replicas.nulls import REASONS, NullCounts, null_named
+from pipeline.resampling.replicas.nulls import REASONS, NullCounts, may_have_p, null_named
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, compare_scores, observe_replicas, score_sums
 from pipeline.resampling.replicas.shuffles import SHUFFLES, Dealt, Shuffle
 
@@ -164,18 +166,15 @@ def count_shuffled(
     seen = observe_replicas(replicas) if observed is None else observed
     delta, slack, oriented = _compared(null, replicas, seen)
     reason = reason_for(null, replicas, seen, delta)
-    asked = ~np.isin(reason, (REASONS.index("unequal runs"), REASONS.index("undefined score")))
+    asked = may_have_p(reason)
     shape = (len(replicas.pairs), len(cells))
     hits, more, empty = (np.zeros(shape, np.int64) for _ in range(3))
     bounds = [cell_bounds(cell, replicates) for cell in cells]
     for group in group_pairs(replicas, seen, chosen=asked, oriented=oriented):
-        gains = LinearPairs(replicas, group) if group.is_linear else ScoredPairs(replicas, group, delta, slack)
-        shuffle = SHUFFLES[null](replicas, group, gains.width)
-        batch = _batch_length(len(group.systems), sum(shuffle.slots), gains.width, memory_bytes)
+        batch, count = _counter(null, draws, replicas, group, delta, slack, memory_bytes)
         for number, (first, stop) in enumerate(bounds):
             for start in range(first, stop, batch):
-                dealt = shuffle.deal(draws, start, min(batch, stop - start))
-                found = gains.count(dealt, shuffle)
+                found = count(start, min(batch, stop - start))
                 for target, added in zip((hits, more, empty), found, strict=True):
                     target[group.pair, number] += added
     lengths = np.array([stop - first for first, stop in bounds], np.int64)
@@ -193,6 +192,26 @@ def count_shuffled(
         few_runs=np.zeros(len(delta), np.bool_),
     )
     return counts, more
+
+
+def _counter(
+    null: str,
+    draws: Draws,
+    replicas: Replicas,
+    group: Group,
+    delta: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    memory_bytes: int,
+) -> tuple[int, Callable[[int, int], Iterator[NDArray[np.int64]]]]:
+    """Return how many replicates of a group are counted at a time, and what counts so many from a first one on."""
+    differences = Differences.of(null, replicas, group)
+    if differences is not None:
+        return _fit(differences.bytes_per_replicate, memory_bytes), partial(differences.count, draws)
+    gains = LinearPairs(replicas, group) if group.is_linear else ScoredPairs(replicas, group, delta, slack)
+    shuffle = SHUFFLES[null](replicas, group, gains.width)
+    # Both sides, and copies of both.
+    batch = _fit(32 * len(group.systems) * sum(shuffle.slots) * gains.width, memory_bytes)
+    return batch, lambda first, count: gains.count(shuffle.deal(draws, first, count), shuffle)
 
 
 def reason_for(null: str, replicas: Replicas, seen: ObservedReplicas, delta: NDArray[np.float64]) -> NDArray[np.int8]:
@@ -225,5 +244,5 @@ def _compared(
     )
 
 
-def _batch_length(systems: int, slots: int, width: int, memory_bytes: int) -> int:
-    return max(min(memory_bytes // (32 * systems * slots * width), _LONGEST_BATCH), 1)  # both sides, and copies of both
+def _fit(bytes_per_replicate: int, memory_bytes: int) -> int:
+    return max(min(memory_bytes // bytes_per_replicate, _LONGEST_BATCH), 1)

@@ -118,8 +118,8 @@ def test_runs_that_are_chosen_from_a_pool_count_as_they_do_alone(null, kind):
 def test_bits_of_a_pool_are_made_once_however_much_is_chosen_from_it(monkeypatch):
     made, of = [], BitPlanes.of
     monkeypatch.setattr(BitPlanes, "of", lambda columns: made.append(len(columns)) or of(columns))
-    pool = make_replicas([5, 4], UNITS, kind="linear")
+    pool = make_replicas([5, 4], UNITS, kind="general")  # of one denominator, differences of what is chosen would be summed
     for number in range(3):
         some = pool.choose([0, 1], [np.array([number, 4]), np.array([3, number])], pool.pairs)
         find_p("per-output", ADDRESS, some, replicates=60)
-    assert made == [9]
+    assert made == [9 * pool.statistics[0].shape[2]]
