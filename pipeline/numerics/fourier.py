@@ -28,7 +28,7 @@ def next_fast_len(length: int, real: bool = False) -> int:
 
 
 def fft(values: NDArray[Any]) -> NDArray[np.complex128]:
-    """Return the transform of complex numbers."""
+    """Return the transform of complex numbers, or of each row of them."""
     found: NDArray[np.complex128] = _transform("fft", "c2c", values, True, _PLAIN)
     return found
 
@@ -53,12 +53,12 @@ def irfft(values: NDArray[Any], length: int) -> NDArray[np.float64]:
 
 def _transform(name: str, compiled: str, values: NDArray[Any], forward: bool, normalised: int, *length: int) -> Any:
     found = _find_transforms()
-    kept = len(values) if not length else length[0] // 2 + 1
-    # Whatever asks for more than this is left to the package: other types, several axes, another length than there is.
+    kept = values.shape[-1] if not length else length[0] // 2 + 1
+    # Whatever asks for more than this is left to the package: other types, more axes, another length than there is.
     if (
         found is None
-        or values.ndim != 1
-        or len(values) != kept
+        or values.ndim > 2
+        or values.shape[-1] != kept
         or values.dtype != (np.float64 if name == "rfft" else np.complex128)
     ):
         return getattr(import_module("scipy.fft"), name)(values, *length)

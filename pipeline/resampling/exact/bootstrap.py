@@ -5,9 +5,10 @@ attachment, recall over gold, WER over references. Not for precision, F1, AER or
 positive, so {δ* > t} is {Σ w_i (d_i − t c_i) > 0}: one sum of independent integers per threshold. Convolving d alone is wrong
 where denominators differ. See `tilt` for tails, and `pairs` for many pairs at once.
 
-`_occur_when` finds the chances of such an event in the first of three ways that fits: one lattice of Z = u·d − v·c; a plane of
-both sums (`plane`), which may be narrower; an enclosure from finitely many frequencies (`enclosure`). What is known to lie on the
-threshold itself is counted before (`_log_known_mass`): with few discordant units it would be lost in an interval.
+`_occur_when` finds the chances of such an event in the first of four ways that fits: one lattice of Z = u·d − v·c; of few units all
+sums of half of the draws (`halves`); a plane of both sums (`plane`), which may be narrower; an enclosure from finitely many
+frequencies (`enclosure`). What is known to lie on the threshold itself is counted before an enclosure (`_log_known_mass`): with few
+discordant units it would be lost in an interval.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law
 from pipeline.resampling.exact.enclosure import enclose
 from pipeline.resampling.exact.factors import INT64_LIMIT, Factors, check_sums, common_step, highest, make_factor, one_dimensional
+from pipeline.resampling.exact.halves import count_halves, split_halves
 from pipeline.resampling.exact.lattice import MAX_POINTS, TooWideError, count_points, split
 from pipeline.resampling.exact.plane import Plane, split_plane
 from pipeline.resampling.exact.ring import raise_powers
@@ -111,6 +113,8 @@ def _occur_when(d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, *, bud
 def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np.int64], slope: Slope, budget: Budget) -> Event:
     """Take the first way that fits; ``is_on`` says that the threshold is a point of the lattice, not beyond x and before x + 1."""
     points, longest = count_points(law, x), budget.points
+    if points > min(_LINE_POINTS, budget.points) and 0 < count_halves(law) <= budget.halves:
+        return _place(split_halves(law, x), is_on)
     if points > min(_LINE_POINTS, budget.points) and slope.v:
         if c.min() == c.max():  # the plane is the same line again, at a transform for every frequency
             longest = max(longest, 8 * budget.work // max(len(law.atoms), 8))

@@ -26,6 +26,9 @@ class Budget:
         Of a line, on which a tail is exact: 2**20 take some 30 ms, 2**24 a second.
     work : int
         Rows times points of a plane of numerators and denominators, on which it is exact as well; 0 rules planes out.
+    halves : int
+        Sums of half of the draws, of few units, from which it is exact whatever the lattice: those of fourteen units, some 60 ms,
+        are within 2**17; 0 rules them out.
     frequencies : int
         Most of an enclosure: 2**18 take some 20 ms. The width of the interval goes with the inverse.
     width : float
@@ -34,6 +37,7 @@ class Budget:
 
     points: int = 2**20
     work: int = 2**22
+    halves: int = 2**17
     frequencies: int = 2**18
     width: float = 3e-4
 
@@ -41,10 +45,10 @@ class Budget:
 QUICK = Budget()
 """At most about .2 s a pair."""
 
-OF_TAILS = Budget(points=2**17, work=2**19, frequencies=2**15, width=2e-3)
+OF_TAILS = Budget(points=2**17, work=2**19, halves=2**16, frequencies=2**15, width=2e-3)
 """Of a tail that stands beside a counted p: it is shown with two digits, and known to three. Some 10 ms a pair."""
 
-PATIENT = Budget(points=2**24, work=2**25, frequencies=2**21, width=3e-5)
+PATIENT = Budget(points=2**24, work=2**25, halves=2**20, frequencies=2**21, width=3e-5)
 """Exact wherever memory allows; seconds a pair."""
 
 

@@ -26,6 +26,7 @@ __all__ = ["Plane", "split_plane"]
 
 _VANISHED = 80.0  # |φ|^n below exp(−80) is nothing
 _LEAST_SHARE = 1e-200  # of atoms that are not hollow: below, their chances leave the floats
+_AT_ONCE = 2**15  # points of rows that are transformed together: half a megabyte
 _LEAST_CHANCE = 1e-300  # of an atom: a law without a chance at its end has no cumulants on that side
 
 
@@ -108,9 +109,10 @@ def _tail(
     # Of draws that are not all hollow: |fⁿ − gⁿ| ≤ n·share·max(|f|, |g|)^(n − 1), and Σ_c |g_c| bounds both.
     vanished, factors = (_VANISHED + 2 * math.log(expected_hits(draws, share)), draws - 1) if hollow.any() else (_VANISHED, draws)
     floor = math.exp(-vanished / factors) if factors else 0.0
-    rows = _heavy_rows(points, plane.gain, chances, which, len(values), floor)
-    if len(rows) * width > max_work:
-        raise TooWideError(f"{len(rows)} rows of {width} points are more than {max_work}")
+    most = max_work // width
+    rows = _heavy_rows(points, plane.gain, chances, which, len(values), floor, most)
+    if len(rows) > most:
+        raise TooWideError(f"there are more than {most} rows of {width} points, of which {max_work} are allowed")
     shift = plane.step * int(atoms[0]) - (plane.u * int(plane.gain[0]) - plane.v * int(plane.denominator[0]))
     crossing = plane.step * x - draws * shift  # u·D − v·C there
     sums = np.arange(low_c, high_c + 1)
@@ -122,20 +124,18 @@ def _tail(
     meets[(meets < low_d) | (meets > high_d)] = -1
     total = np.zeros(4)
     roots = np.exp(-2j * np.pi / points * np.arange(points))
-    ring, rest = np.empty(width, np.complex128), np.empty(width, np.complex128)
-    places = sums % width
-    for row in rows.tolist():
-        ring[:] = 0
-        _place_row(ring, row, points, roots, plane.gain, plane.denominator % width, np.where(hollow, 0.0, tilted))
-        power = np.ones(width, np.complex128)
+    places, place = sums % width, plane.denominator % width
+    rate = theta * plane.u / plane.step
+    for some in np.split(rows, range(_AT_ONCE // width + 1, len(rows), _AT_ONCE // width + 1)):
+        solid = _place_rows(some, width, points, roots, plane.gain, place, np.where(hollow, 0.0, tilted))
+        powers = np.ones(solid.size, np.complex128)
         if hollow.any():
-            rest[:] = 0
-            _place_row(rest, row, points, roots, plane.gain, plane.denominator % width, np.where(hollow, tilted, 0.0))
-            raise_both(power, fft(ring), fft(rest), share, draws)
+            rest = _place_rows(some, width, points, roots, plane.gain, place, np.where(hollow, tilted, 0.0))
+            raise_both(powers, fft(solid).reshape(-1), fft(rest).reshape(-1), share, draws)
         else:
-            raise_powers(power, fft(ring), draws)
-        law_of_c = ifft(power)[places]
-        total += _reduce_row(law_of_c, row, points, roots, first, high_d, fall, meets, theta * plane.u / plane.step)
+            raise_powers(powers, fft(solid).reshape(-1), draws)
+        laws_of_c = ifft(powers.reshape(solid.shape))
+        _add_rows(total, laws_of_c, some, points, roots, places, first, high_d, fall, meets, rate)
     return Tail(*total.tolist())
 
 
@@ -149,9 +149,15 @@ def _marginal_window(
 
 @kernel
 def _heavy_rows(
-    points: int, gain: NDArray[np.int64], chances: NDArray[np.float64], which: NDArray[np.int64], n_values: int, floor: float
+    points: int,
+    gain: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    which: NDArray[np.int64],
+    n_values: int,
+    floor: float,
+    most: int,
 ) -> NDArray[np.int64]:
-    """List the frequencies α = 2πk/points of which Σ_c |g_c(α)|, squared, is above the floor."""
+    """List the frequencies α = 2πk/points of which Σ_c |g_c(α)|, squared, is above the floor; no more than one beyond the most."""
     found, parts = [], np.empty(n_values, np.complex128)
     roots = np.empty(points, np.complex128)
     for r in range(points):
@@ -167,56 +173,69 @@ def _heavy_rows(
             bound += abs(part)
         if bound * bound > floor:
             found.append(k)
+        if len(found) > most:  # of few units nearly all are, and to look at each takes longer than an enclosure
+            break
     return np.array(found, np.int64)
 
 
 @kernel
-def _place_row(
-    ring: NDArray[np.complex128],
-    k: int,
+def _place_rows(
+    rows: NDArray[np.int64],
+    width: int,
     points: int,
     roots: NDArray[np.complex128],
     gain: NDArray[np.int64],
     place: NDArray[np.int64],
     chances: NDArray[np.float64],
-) -> None:
-    for a in range(len(chances)):
-        ring[place[a]] += chances[a] * roots[(k * (gain[a] % points)) % points]
+) -> NDArray[np.complex128]:
+    """Lay what each frequency of d makes of the atoms on a ring over c: (row, point)."""
+    rings = np.zeros((len(rows), width), np.complex128)
+    for r in range(len(rows)):
+        for a in range(len(chances)):
+            rings[r, place[a]] += chances[a] * roots[(rows[r] * (gain[a] % points)) % points]
+    return rings
 
 
 @kernel
-def _reduce_row(
-    law_of_c: NDArray[np.complex128],
-    k: int,
+def _add_rows(
+    total: NDArray[np.float64],
+    laws_of_c: NDArray[np.complex128],
+    rows: NDArray[np.int64],
     points: int,
     roots: NDArray[np.complex128],
+    places: NDArray[np.int64],
     first: NDArray[np.int64],
     high: int,
     fall: NDArray[np.float64],
     meets: NDArray[np.int64],
     rate: float,
-) -> NDArray[np.float64]:
-    """Sum one frequency of d over all sums of c: a geometric series along d from the first point above the line."""
-    above, at, above_terms, largest = 0.0, 0.0, 0.0, 0.0
-    both = (1.0 if k == 0 or 2 * k == points else 2.0) / points
-    half = math.sin(math.pi * k / points)
-    ratio = math.exp(-rate) * roots[k].conjugate()
-    rest = complex(-math.expm1(-rate) * roots[k].real + 2 * half * half, -ratio.imag)
+) -> None:
+    """Sum frequencies of d over all sums of c: a geometric series along d from the first point above the line."""
     inverse = 1.0 / points
-    end = roots[wrap(k * ((high + 1) % points), points, inverse)].conjugate()
-    for j in range(len(first)):
-        value = law_of_c[j] * both
-        largest = max(largest, value.real * value.real + value.imag * value.imag)
-        if meets[j] >= 0:
-            at += (value * roots[wrap(k * (meets[j] % points), points, inverse)].conjugate()).real
-        terms = high + 1 - first[j]
-        if terms > 0 and fall[j] > 0:
-            if k == 0:
-                series = complex(-math.expm1(-rate * terms) / -math.expm1(-rate) if rate > 0 else terms, 0.0)
-            else:
-                begin = roots[wrap(k * (first[j] % points), points, inverse)].conjugate()
-                series = (begin - math.exp(-rate * terms) * end) / rest
-            term = value * series * fall[j]
-            above += term.real
-            above_terms += abs(term)
-    return np.array([above, at, above_terms, math.sqrt(largest)])  # rounding in a row is that of its largest term
+    for r in range(len(rows)):
+        k = rows[r]
+        above, at, above_terms, largest = 0.0, 0.0, 0.0, 0.0
+        both = (1.0 if k == 0 or 2 * k == points else 2.0) / points
+        half = math.sin(math.pi * k / points)
+        ratio = math.exp(-rate) * roots[k].conjugate()
+        rest = complex(-math.expm1(-rate) * roots[k].real + 2 * half * half, -ratio.imag)
+        end = roots[wrap(k * ((high + 1) % points), points, inverse)].conjugate()
+        for j in range(len(first)):
+            value = laws_of_c[r, places[j]] * both
+            largest = max(largest, value.real * value.real + value.imag * value.imag)
+            if meets[j] >= 0:
+                at += (value * roots[wrap(k * (meets[j] % points), points, inverse)].conjugate()).real
+            terms = high + 1 - first[j]
+            if terms > 0 and fall[j] > 0:
+                if k == 0:
+                    series = complex(-math.expm1(-rate * terms) / -math.expm1(-rate) if rate > 0 else terms, 0.0)
+                else:
+                    begin = roots[wrap(k * (first[j] % points), points, inverse)].conjugate()
+                    series = (begin - math.exp(-rate * terms) * end) / rest
+                term = value * series * fall[j]
+                above += term.real
+                above_terms += abs(term)
+        total[0] += above
+        total[1] += at
+        total[2] += above_terms
+        total[3] += math.sqrt(largest)  # rounding in a row is that of its largest term

@@ -16,11 +16,20 @@ from pipeline.numerics import fourier
 
 REAL = np.random.default_rng(0).normal(size=4095)
 COMPLEX = REAL + 1j * REAL[::-1]
+ROWS = COMPLEX.reshape(-1, 45)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
-    ("name", "given"), [("fft", (COMPLEX,)), ("ifft", (COMPLEX,)), ("rfft", (REAL,)), ("irfft", (COMPLEX[:2048], 4095))]
+    ("name", "given"),
+    [
+        ("fft", (COMPLEX,)),
+        ("ifft", (COMPLEX,)),
+        ("rfft", (REAL,)),
+        ("irfft", (COMPLEX[:2048], 4095)),
+        ("fft", (ROWS,)),
+        ("ifft", (ROWS,)),
+    ],
 )
 def test_a_transform_has_the_bits_of_scipy(
     name: str, given: tuple[Any, ...], compiled: bool, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -25,7 +26,7 @@ from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.lattice import split
 
 NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")
-NO_LINE = Budget(points=1, work=0)
+NO_LINE = Budget(points=1, work=0, halves=0)
 WIDE = Context(prec=40)
 
 
@@ -73,7 +74,7 @@ SMALL = [
 @pytest.mark.parametrize(("d", "c"), SMALL)
 @pytest.mark.parametrize("frequencies", [64, 1000, 2**16])
 def test_an_enclosure_contains_the_enumerated_truth(d, c, frequencies):
-    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, frequencies=frequencies))
+    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, halves=0, frequencies=frequencies))
     for name, exact in enumerate_bootstrap(d, c).items():
         assert_encloses(getattr(found, name), exact, name)
 
@@ -87,7 +88,7 @@ units = st.lists(st.tuples(wide, st.integers(0, 10**4)), min_size=1, max_size=6)
 def test_any_small_pair_lies_in_its_enclosure(units, frequencies):
     d, c = ([unit[axis] for unit in units] for axis in (0, 1))
     d = d if sum(d) >= 0 else [-v for v in d]
-    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, frequencies=frequencies))
+    found = bootstrap_chances(np.array(d), np.array(c), budget=Budget(points=1, work=0, halves=0, frequencies=frequencies))
     for name, exact in enumerate_bootstrap(d, c).items():
         if name != "two_sided" or sum(d):
             assert_encloses(getattr(found, name), exact, name)
@@ -188,7 +189,7 @@ def test_the_known_mass_at_a_threshold_is_a_lower_bound_to_the_last_bit(n, value
     """Exact rationals against the bounds as they are: the logarithm of the mass has been rounded down."""
     d = np.zeros(n, np.int64)
     d[:2] = values
-    found = bootstrap_chances(d, budget=Budget(points=1, work=0, frequencies=2**12))
+    found = bootstrap_chances(d, budget=Budget(points=1, work=0, halves=0, frequencies=2**12))
     truths = (
         (found.at_twice, Fraction(math.comb(n, 2) * math.comb(n - 2, 2) * (n - 2) ** (n - 4), n**n)),
         (found.at_zero, Fraction((n - 2) ** n, n**n)),
@@ -205,7 +206,7 @@ def test_the_known_mass_of_a_hundred_thousand_units_is_a_lower_bound():
     n = 10**5
     d = np.zeros(n, np.int64)
     d[:3] = 10**6 + 3, 999983, -12345
-    found = bootstrap_chances(d, budget=Budget(points=1, work=0, frequencies=2**10)).at_twice
+    found = bootstrap_chances(d, budget=Budget(points=1, work=0, halves=0, frequencies=2**10)).at_twice
     ways = Decimal(math.prod(range(n - 5, n + 1))).ln(WIDE) - Decimal(8).ln(WIDE)
     truth = ways + (n - 6) * Decimal(n - 3).ln(WIDE) - n * Decimal(n).ln(WIDE)
     assert Decimal(found.log_low) <= truth
@@ -275,7 +276,7 @@ def test_values_near_the_end_of_int64_are_enclosed(monkeypatch):
     monkeypatch.setattr(exact_flips, "_FEW", 0)
     small = np.array([5, -3, 2, 7, -1, 4, 0, 2, -6, 3])
     d = small * 10**15 + np.arange(10)
-    coarse, found = bootstrap_chances(small), bootstrap_chances(d)
+    coarse, found = bootstrap_chances(small), bootstrap_chances(d, budget=replace(QUICK, halves=0))
     assert found.above_twice.low <= coarse.from_twice.p
     assert found.above_twice.high >= coarse.above_twice.p
     assert found.below_zero.low <= coarse.up_to_zero.p
