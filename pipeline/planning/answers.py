@@ -134,8 +134,8 @@ def _round_up(gain: float) -> str:
 
     Examples
     --------
-    >>> _round_up(4.0811), _round_up(0.0007904), _round_up(5.0)
-    ('4.09', '0.000791', '5.00')
+    >>> _round_up(4.0811), _round_up(0.0007904), _round_up(1.1)
+    ('4.09', '0.000791', '1.10')
     """
     decimals = 2 if gain >= 1 else 2 - math.floor(math.log10(gain))
     return f"{math.ceil(gain * 10**decimals * (1 - 1e-12)) / 10**decimals:.{decimals}f}"

@@ -47,14 +47,16 @@ def test_a_claim_names_every_system_on_the_side_of_its_verdict(scores: list[floa
 
 
 def test_a_set_that_nobody_has_named_is_the_test_set() -> None:
-    cube = build_cube(np.array([50.0, 60.0, 50.1]), ["a", "b", "c"])
+    cube = build_cube(np.array([50.0, 60.0, 50.1, 49.9]), ["a", "b", "c", "d"])
     given = make_report({"test set": cube}, analyses=())
     report = build_report(given)
-    assert claim_of(report, report.verdict[0]).startswith("On the test set, n = 1,000, b is better in BLEU than c and a")
+    assert claim_of(report, report.verdict[0]).startswith("On the test set, n = 1,000, b is better in BLEU than all 3 others")
     files = render_report(given, report)
     pages = [files[name] for name in files if name.endswith((".html", ".md"))]
     assert pages
     assert all(b"Scores on the test set, BLEU" in page for page in pages)
+    assert all(b"Confidence against gain on the test set, BLEU" in page for page in pages)
+    assert [name for name, content in files.items() if b" on test set" in content.lower()] == []
 
 
 def test_against_a_baseline_only_its_pairs_are_claimed() -> None:

@@ -19,7 +19,9 @@ from pipeline import api
 from pipeline.analyses.registry import load_analysis
 from pipeline.analyses.single_runs import find_run
 from pipeline.plugins import list_plugins
+from pipeline.report.claims import claim_of
 from pipeline.report.document import read_report
+from pipeline.report.drawing.standings.figures import draw_models
 from pipeline.report.methods import methods_paragraph
 
 RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
@@ -136,6 +138,14 @@ def test_pages_begin_with_models_and_end_with_single_runs(document, made):
     html = (made / "report" / "index.html").read_text(encoding="utf-8")
     assert html.index('id="models"') < html.index('id="leaderboard"')
     assert "Models on quiz, mean" in html
+
+
+def test_models_of_a_set_that_nobody_has_named_are_on_the_test_set(made):
+    known = (made / "report" / "report.json").read_text(encoding="utf-8")
+    report = read_report(json.loads(known.replace('"quiz"', '"test set"')))
+    titles = [drawing.title for _, drawing in draw_models(report)]
+    assert titles == ["Models on the test set, mean", "Pairs of models on the test set, mean"]
+    assert claim_of(report, report.verdict[0]).startswith("On the test set, wide")
 
 
 def test_tables_have_the_models_of_the_document(document, made):
