@@ -105,11 +105,47 @@ def test_gains_of_many_values_are_found_among_rounded_scores(apart, monkeypatch)
     assert found == by_numpy
 
 
+def test_every_quantile_is_found_in_its_three_bins(monkeypatch):
+    """One at a time, as more would be left to bins of floats; the number is odd, and its last gain the smallest."""
+    monkeypatch.setattr(quantiles, "_find_quantiles", lambda order, *_: [][len(order)])
+    gains = np.random.default_rng(11).normal(size=(2, 9999))
+    gains[:, -1] = gains[0].min(), gains[1].max()
+    pairs, p = np.tile([0, 1], (600, 1)), np.linspace(0, 1, 600)
+    found = gain_quantiles(gains, pairs, delta=np.zeros(600), probabilities=p[:, None])
+    assert found.gain[:, 0].tolist() == np.quantile(gains[0] - gains[1], p).tolist()
+    delta = np.linspace(-1, 1, 600)
+    found = gain_quantiles(gains, pairs, delta=delta, probabilities=np.zeros((600, 0)), distances=[0.3])
+    assert found.distance[:, 0].tolist() == [np.quantile(abs(gains[0] - gains[1] - d), 0.3) for d in delta]
+
+
 def test_gains_of_a_lattice_are_found_among_rounded_scores(monkeypatch):
     """Every value comes again and again, and rounded gains of one value may be in two bins."""
     scores = np.random.default_rng(9).binomial(380, 0.7, (4, 20_000)) / 3.8
     found, by_numpy = read_off_rounded(scores, monkeypatch)
     assert found == by_numpy
+
+
+@pytest.mark.parametrize("steps", [-29_000, -12_000, 7_990, 8_010, 12_000, 29_000])
+@pytest.mark.parametrize(("p", "distances"), [([0.001, 0.999], []), ([], [0.999])])
+def test_quantiles_beside_a_gain_that_is_far_from_all_have_the_bits_of_numpy(p, distances, steps):
+    """Sixteen bits hold distances of gains that are 24 000 steps off from one that is no more than 8000 off."""
+    scores = np.random.default_rng(12).random((2, 4000))
+    delta = np.array([steps / 24_000])
+    found = gain_quantiles(scores, all_pairs(2), delta=delta, probabilities=np.array([p]), distances=distances)
+    gain, distance = expected(scores, (0, 1), delta[0], p, distances)
+    assert (found.gain[0].tolist(), found.distance[0].tolist()) == (gain.tolist(), distance.tolist())
+
+
+def test_scores_whose_floats_are_coarser_than_a_step_have_the_bits_of_numpy():
+    """A gain is rounded by hundreds of steps where scores of one system are a quadrillion: its distance may be in any bin."""
+    rng = np.random.default_rng(13)
+    scores = np.stack([1e15 + rng.integers(0, 10, 4000), rng.normal(size=4000)])
+    delta = 1e15 + np.linspace(-2, 12, 113)
+    pairs, p, distances = np.tile([0, 1], (113, 1)), np.linspace(0, 1, 113), [0.1]
+    found = gain_quantiles(scores, pairs, delta=delta, probabilities=p[:, None], distances=distances)
+    by_numpy = [expected(scores, (0, 1), center, [q], distances) for center, q in zip(delta, p, strict=True)]
+    assert found.gain.tolist() == [gain.tolist() for gain, _ in by_numpy]
+    assert found.distance.tolist() == [distance.tolist() for _, distance in by_numpy]
 
 
 def test_a_pair_of_few_values_is_left_to_bins_of_floats():
