@@ -18,6 +18,7 @@ from pipeline.numerics.alone import load_alone
 
 __all__ = ["fft", "ifft", "irfft", "next_fast_len", "rfft"]
 
+_COMPILED = ("scipy.fft._pocketfft.pypocketfft", "scipy.fft._duccfft.pyduccfft")
 _LAST, _PLAIN, _BY_LENGTH = (-1,), 0, 2  # the axis, and how a transform is normalised
 
 
@@ -66,4 +67,5 @@ def _transform(name: str, compiled: str, values: NDArray[Any], forward: bool, no
 
 
 def _find_transforms() -> ModuleType | None:
-    return load_alone("scipy.fft._pocketfft.pypocketfft", ("c2c", "r2c", "c2r", "good_size"))
+    """Return SciPy's compiled transforms, which are others from 1.18 on and are called alike."""
+    return next((found for name in _COMPILED if (found := load_alone(name, ("c2c", "r2c", "c2r", "good_size")))), None)

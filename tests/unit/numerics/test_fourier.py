@@ -50,6 +50,13 @@ def test_what_is_no_plain_row_of_numbers_is_left_to_scipy() -> None:
     assert fourier.rfft(few).tobytes() == scipy.fft.rfft(few).tobytes()  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("there", ["scipy.fft._pocketfft.pypocketfft", "scipy.fft._duccfft.pyduccfft"])
+def test_transforms_are_found_in_either_of_two_libraries(there: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SciPy has the second from 1.18 on."""
+    monkeypatch.setattr(fourier, "load_alone", lambda name, needed: name if name == there else None)
+    assert fourier._find_transforms() == there  # type: ignore[comparison-overlap]
+
+
 def test_transforms_are_found_without_the_package_whichever_is_imported_first() -> None:
     code = (
         "import sys, numpy, pipeline.numerics.fourier as ours; ours.rfft(numpy.ones(8)); "

@@ -32,6 +32,21 @@ def test_the_functions_are_found_without_wrappers_for_other_libraries() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("version", "first"), [("1.17.1", "scipy.special"), ("1.18.0", "scipy.linalg"), ("2.0.0rc1", "scipy.linalg")]
+)
+def test_what_the_functions_import_of_linear_algebra_is_found_first(
+    version: str, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    for name in [name for name in sys.modules if name.startswith("scipy.special")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("scipy.__version__", version)
+    monkeypatch.setattr(special, "load_alone", lambda name, needed=(): loaded.append(name) or special)
+    special._find_functions()
+    assert loaded[0].startswith(first)
+
+
 def test_the_package_is_imported_where_this_version_is_built_differently(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("scipy.special")]:
         monkeypatch.delitem(sys.modules, name)

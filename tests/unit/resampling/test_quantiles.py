@@ -113,6 +113,7 @@ def test_every_quantile_is_found_in_its_three_bins(monkeypatch):
     pairs, p = np.tile([0, 1], (600, 1)), np.linspace(0, 1, 600)
     found = gain_quantiles(gains, pairs, delta=np.zeros(600), probabilities=p[:, None])
     assert found.gain[:, 0].tolist() == np.quantile(gains[0] - gains[1], p).tolist()
+    assert (found.replicates == 9999).all()
     delta = np.linspace(-1, 1, 600)
     found = gain_quantiles(gains, pairs, delta=delta, probabilities=np.zeros((600, 0)), distances=[0.3])
     assert found.distance[:, 0].tolist() == [np.quantile(abs(gains[0] - gains[1] - d), 0.3) for d in delta]
