@@ -117,7 +117,9 @@ def title_of(name: str, metric: Metric) -> str:
     One that a study asks for under a name of the study's own (``{name: mine, metric: chrf}``) keeps that name.
     """
     its_own = is_own(name) or name in list_plugins("metrics")
-    return " ".join(str(getattr(metric, "title", "")).split()) if its_own else ""
+    title = getattr(metric, "title", "")
+    # A metric of one's own may mean something else by it: a method, or None for nothing.
+    return " ".join(title.split()) if its_own and isinstance(title, str) else ""
 
 
 def is_own(name: str) -> bool:

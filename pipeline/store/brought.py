@@ -58,7 +58,9 @@ def note_brought(runs: Path, store: Path, study: Any) -> None:
     """Let the store of a study's runs know where its objects were brought to, and that place who reads them there."""
     for root in {Path(match[1]) for text in _strings(study) if (match := _PLACE.match(text))}:
         _note(make_directory(store / _PLACES), os.fsencode(root.resolve()))
-        _note(make_directory(root / _USERS), os.fsencode(os.path.relpath(runs.resolve(), root.resolve())))
+        users = root / _USERS
+        if os.access(users if users.is_dir() else root, os.W_OK):  # from a disk that is only read nothing is removed
+            _note(make_directory(users), os.fsencode(os.path.relpath(runs.resolve(), root.resolve())))
 
 
 _PLACE = re.compile(rf"(.*/{re.escape(FOLDER)})/{MARK.pattern}/{DATA}(?:/|$)", re.DOTALL)

@@ -66,7 +66,7 @@ def find_reference(outputs: Sequence[str], *, base: Path) -> str | None:
     """Return what is called like a reference beside the first output or in the folder above, as it would be named."""
     first = Path(outputs[0])
     for folder in dict.fromkeys([first.parent, first.parent.parent]):
-        if (base / folder).is_dir():
+        if os.path.isdir(base / folder) and os.access(base / folder, os.R_OK | os.X_OK):
             references = _sort_files(str(folder), base)[1]
             if references:
                 return os.path.normpath(references[0])

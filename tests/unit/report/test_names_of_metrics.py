@@ -134,6 +134,13 @@ def test_options_have_a_part_in_the_title_and_a_study_the_last_word(name: str, o
     assert title_of(name, load_metric(name, options)) == title
 
 
+@pytest.mark.parametrize(("said", "title"), [("my\n BLEU", "my BLEU"), (None, ""), (str.title, "")])
+def test_a_title_is_a_line_of_text_or_none(said: object, title: str) -> None:
+    metric = load_metric("bleu")
+    metric.title = said  # type: ignore[assignment]
+    assert title_of("my_metrics:BLEU", metric) == title
+
+
 def test_two_metrics_of_a_study_are_not_called_alike() -> None:
     titles = {"chrf": "chrF++", "chrf++": "", "bleu": ""}
     metrics = [MetricInputs(name, {}, name, True, title=title) for name, title in titles.items()]

@@ -94,6 +94,21 @@ def test_where_a_folder_of_runs_is_not_there_to_be_asked_all_stays_and_its_note_
     assert [file.path for file in find_garbage(tmp_path / "runs").files] == [unnamed]
 
 
+@pytest.mark.parametrize("is_noted", [False, True])
+def test_what_is_on_a_disk_that_is_only_read_is_read_without_a_note_there(
+    is_noted: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, runs = brought(root, MARKS[0], hours=9), tmp_path / "runs"
+    if is_noted:
+        (root / "used-from").mkdir()
+    there, access = sorted(os.walk(root)), os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: not Path(path).is_relative_to(root) and access(path, mode))
+    runs.mkdir()
+    run_that_reads(runs, folder)
+    assert sorted(os.walk(root)) == there
+    assert len(os.listdir(runs / ".store" / "objects-at")) == 1
+
+
 def test_notes_hold_where_a_study_and_its_runs_are_moved_together(root: Path, tmp_path: Path) -> None:
     folder = brought(root, MARKS[0], hours=9)
     (root.parent / "runs").mkdir()

@@ -63,8 +63,9 @@ def test_folders_with_an_output_each_are_compared_whatever_is_below_them(tmp_pat
     assert refused(tmp_path, "ours").help == "name the folder that has them: `pipeline compare ours/logs`"
 
 
-def test_folders_that_this_user_may_not_read_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made(tmp_path, "a.txt", "locked/1.txt", "locked/2.txt")
+@pytest.fixture
+def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose files may not be listed."""
     listed, may = Path.iterdir, os.access
 
     def refuse(path: Path) -> Iterator[Path]:
@@ -74,7 +75,19 @@ def test_folders_that_this_user_may_not_read_are_left_alone(tmp_path: Path, monk
 
     monkeypatch.setattr(Path, "iterdir", refuse)
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "locked" and may(path, mode))
+    return tmp_path / "locked"
+
+
+def test_folders_that_this_user_may_not_read_are_left_alone(locked: Path, tmp_path: Path) -> None:
+    made(tmp_path, "a.txt")
+    made(locked, "1.txt", "2.txt")
     assert expand_folders(["."], (), base=tmp_path).outputs == ["a.txt"]
+
+
+def test_no_reference_is_looked_for_where_this_user_may_not_read(locked: Path, tmp_path: Path) -> None:
+    """Outputs in another's home, of which a folder may be read and the home itself may not."""
+    made(locked, "out/a.txt", "ref.txt")
+    assert find_reference(["locked/out/a.txt"], base=tmp_path) is None
 
 
 @pytest.mark.parametrize("address", ["https://example.org/scores.csv", "s3://bucket/a.txt", "ours=s3://bucket/a.txt"])
