@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from pipeline.errors import DataError
 
-__all__ = ["Lattice", "put_on_lattice", "round_to_lattice"]
+__all__ = ["MOST_ADDED", "Lattice", "put_on_lattice", "round_to_lattice"]
 
 _EXACT = 2**53
+MOST_ADDED = 2**52
+"""Items times their largest number stay below this: so a difference of two outputs on any resample is exact in a float."""
 _COMFORTABLE = 2**43
-"""Sums of one output stay below this: systems a thousand times larger or finer can still be added on one lattice."""
+"""Sums of one output stay below this: systems hundreds of times larger or finer can still be added on one lattice."""
 _USUAL = 9
 """Decimals that computed numbers are rounded to."""
 _SMALL = Decimal("0.001")
@@ -54,14 +56,14 @@ def put_on_lattice(numbers: Sequence[str], *, source: str, column: str) -> Latti
         (
             k
             for k in range(wanted, -1, -1)
-            if (largest * items).scaleb(k, _CONTEXT) < (_COMFORTABLE if k else _EXACT) and items.scaleb(k, _CONTEXT) < _EXACT
+            if (largest * items).scaleb(k, _CONTEXT) < (_COMFORTABLE if k else MOST_ADDED) and items.scaleb(k, _CONTEXT) < _EXACT
         ),
         None,
     )
     if decimals is None:
         raise DataError.of(
             "P227",
-            f"the numbers of column '{column}' are too large to be added exactly: {len(exact)} times {largest:g} exceeds 2^53",
+            f"the numbers of column '{column}' are too large to be added exactly: {len(exact)} times {largest:g} exceeds 2^52",
             where=source,
             help="give them in a larger unit",
         )

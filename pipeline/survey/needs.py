@@ -10,6 +10,7 @@ from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.frame import Survey
 from pipeline.metrics._columns import OF_NUMBERS, gold_columns, output_column
+from pipeline.metrics._lattice import MOST_ADDED
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.inputs import MetricInputs
 from pipeline.study.grouping import DOCUMENT
@@ -75,13 +76,9 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
             elif found is None:
                 message = f"{metric.name} needs numbers, and column '{column}' of '{output.system}' has others too"
                 problems.append(Problem("P210", message, output.path, "choose a column of numbers, or another metric"))
-            elif found[0] * items >= _EXACT:
-                message = f"a score of '{output.system}' is too large to be added exactly: {items} times {found[0]:g} exceeds 2^53"
+            elif found[0] * items >= MOST_ADDED:
+                message = f"a score of '{output.system}' is too large to be added exactly: {items} times {found[0]:g} exceeds 2^52"
                 help_ = "correct it, or leave the system out; if all scores are so large, give them in a larger unit"
                 problems.append(Problem("P227", message, f"{output.path}:{found[1]}", help_))
     if problems:
         raise DataError(*problems)
-
-
-_EXACT = 2**53
-"""Sums must stay below this to be exact."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pipeline.errors import DataError, TaskError
 from pipeline.interfaces import Metric, Statistics
 from pipeline.items.stored import load_frame, strata_of
+from pipeline.metrics._lattice import MOST_ADDED
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.task import ComparisonSpec, Receipt, ResampleSpec, Task, triangle, unpack_mask
 from pipeline.plugins import import_function
@@ -305,8 +306,9 @@ def _refuse_inexact(systems: tuple[str, ...], loaded: list[Statistics], decimals
     """Refuse systems whose numbers cannot be added exactly on one lattice: one is too large for the decimals of another."""
     for key, statistics in zip(systems, loaded, strict=True):
         for place, (joint, own) in enumerate(zip(decimals, statistics.decimals, strict=True)):
-            total = int(np.abs(statistics.values[:, place]).sum()) * 10 ** (joint - own)
-            if total >= 2**53:
+            # As much as a resample can have, which may draw the largest again and again.
+            total = len(statistics.values) * int(np.abs(statistics.values[:, place]).max(initial=0)) * 10 ** (joint - own)
+            if total >= MOST_ADDED:
                 finest = next(k for k, s in zip(systems, loaded, strict=True) if s.decimals[place] == joint)
                 raise DataError.of(
                     "P237",
