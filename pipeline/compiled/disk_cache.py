@@ -12,7 +12,6 @@ import functools
 import hashlib
 import os
 import pickle
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,12 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 
+from pipeline.compiled.kept_files import is_current, name_of, read_kept, write_kept
 from pipeline.compiled.notice import tell_of_compilation
-from pipeline.compiled.private import make_private_folder, may_be_written_by_others, open_private, replacing_private
+from pipeline.compiled.private import make_private_folder, may_be_written_by_others
 from pipeline.compiled.turns import Turns
 
 __all__ = ["KeptSignatures", "warn_once"]
-
-_DIGEST = hashlib.sha256().digest_size
 
 _told: set[str] = set()
 
@@ -146,9 +144,7 @@ class _OneFileEach(IndexDataCacheFile):
 
     def __init__(self, kernel: Dispatcher[Any], folder: str, sources: bytes) -> None:
         function = kernel.py_func
-        name = function.__qualname__.replace("<", "").replace(">", "")  # which Windows has not in names
-        version = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
-        self._base = f"{Path(function.__code__.co_filename).stem}.{name}.{version}"
+        self._base = name_of(function)
         super().__init__(cache_path=folder, filename_base=self._base, source_stamp=None)
         # The line tells functions of one name apart, of which a file chooses one.
         made_of = f"{numba.__version__} {np.__version__} {function.__code__.co_firstlineno} {sorted(kernel.targetoptions.items())}"
@@ -157,9 +153,7 @@ class _OneFileEach(IndexDataCacheFile):
     def save(self, key: tuple[Any, ...], data: object) -> None:
         """Write the file of a key, in one step; nothing for types that have none."""
         if (path := self.path_of(key)) is not None:
-            body = self._stamp + self._dump(data)
-            with replacing_private(path) as file:
-                file.write(hashlib.sha256(body).digest() + body)
+            write_kept(path, self._stamp, self._dump(data))
 
     def load(self, key: tuple[Any, ...]) -> object:
         """Return what was kept under a key, or None if that is nothing, not whole, or made from other source.
@@ -167,22 +161,12 @@ class _OneFileEach(IndexDataCacheFile):
         Others may have written it: PermissionError.
         """
         path = self.path_of(key)
-        if path is None or not os.path.exists(path):
-            return None
-        with open_private(path) as file:
-            content = file.read()
-        body = content[_DIGEST:]
-        if hashlib.sha256(body).digest() != content[:_DIGEST] or not body.startswith(self._stamp):
-            return None
-        return pickle.loads(body[_DIGEST:])
+        code = None if path is None else read_kept(path, self._stamp)
+        return None if code is None else pickle.loads(code)
 
     def is_current(self, path: str) -> bool:
         """Tell whether a file was made from the source as it is."""
-        try:
-            with open_private(path) as file:
-                return file.read(_DIGEST + len(self._stamp))[_DIGEST:] == self._stamp
-        except OSError:
-            return False
+        return is_current(path, self._stamp)
 
     def flush(self) -> None:
         """Remove the files of this kernel, and what writers that were killed left of them."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
 __all__ = ["Draws", "check_replicates", "draw_counts", "draw_order", "draw_units", "draw_weights", "rows_of"]
@@ -104,7 +105,8 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
     if draws.n_draws > 2**24:
         raise ValueError(f"float32 counts are exact up to {2**24} draws, not {draws.n_draws}")
     weights = rows_of(out, count, draws.n_units)
-    _fill_weights(np.uint64(draws.key), np.uint64(first), draws.n_draws, weights)
+    units, counts = np.empty((4, -(-draws.n_draws // 4)), np.uint32), np.empty(draws.n_units, np.int32)
+    _fill_weights(np.uint64(draws.key), np.uint64(first), draws.n_draws, weights, units, counts)
     return weights
 
 
@@ -170,14 +172,19 @@ def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_u
                 target[block, quad, lane] = fours[lane, quad]
 
 
-@kernel
-def _fill_weights(key: np.uint64, first: np.uint64, n_draws: int, weights: NDArray[np.float32]) -> None:
+@bare_kernel("uint64, uint64, int64, float32[:, ::1], uint32[:, ::1], int32[::1]")
+def _fill_weights(
+    key: np.uint64,
+    first: np.uint64,
+    n_draws: int,
+    weights: NDArray[np.float32],
+    units: NDArray[np.uint32],
+    counts: NDArray[np.int32],
+) -> None:
     # Units of a whole replicate first (this loop vectorises), then the scatter into a row that stays in the cache:
     # three times as fast as drawing and counting word by word.
     n_units = np.uint64(weights.shape[1])
     quads = (n_draws + 3) // 4
-    units = np.empty((4, quads), np.uint32)
-    counts = np.empty(weights.shape[1], np.int32)
     for row in range(weights.shape[0]):
         replicate = first + np.uint64(row)
         for quad in range(quads):

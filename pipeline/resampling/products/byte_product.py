@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -246,6 +247,8 @@ def choose_form(work: int) -> str | None:
 
 def _is_at_hand() -> bool:
     """Tell whether the kernel of the form that this processor would take is compiled."""
+    if "numba" not in sys.modules:  # nothing is, and to ask what the processor has would import it
+        return False
     form = next(filter(has_form, FORMS), None)
     if form is None:
         return False

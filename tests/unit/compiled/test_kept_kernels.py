@@ -175,7 +175,7 @@ def test_a_file_that_cannot_be_read_is_compiled_again(
         def refuse(path: str) -> None:
             raise PermissionError(path)
 
-        monkeypatch.setattr("pipeline.compiled.disk_cache.open_private", refuse)
+        monkeypatch.setattr("pipeline.compiled.kept_files.open_private", refuse)
     else:
         for path in kept_files(kept):
             path.unlink()
