@@ -15,7 +15,15 @@ from pipeline.interfaces import Analysis, Finding
 from pipeline.options import suggest
 from pipeline.plugins import check_members, complete_class, import_plugin, in_tree, list_plugins
 
-__all__ = ["accept_finding", "analyses_of_compare", "are_own", "default_analyses", "load_analysis", "null_laboratories"]
+__all__ = [
+    "accept_finding",
+    "analyses_of_compare",
+    "analyses_of_test_sets",
+    "are_own",
+    "default_analyses",
+    "load_analysis",
+    "null_laboratories",
+]
 
 _FAMILY = "analyses"
 
@@ -129,6 +137,11 @@ def analyses_of_compare(*, runs: bool = False) -> tuple[str, ...]:
     """Return the analyses of comparisons without a study; with ``runs``, where outputs are runs of models."""
     asked = {*_own_with("OF_COMPARE"), *(_own_with("OF_RUNS") if runs else ())}
     return tuple(sorted(asked))
+
+
+def analyses_of_test_sets() -> tuple[str, ...]:
+    """Return the analyses that a first study of several test sets asks besides."""
+    return tuple(sorted(_own_with("OF_TEST_SETS")))
 
 
 def null_laboratories() -> tuple[str, ...]:

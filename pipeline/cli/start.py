@@ -57,57 +57,65 @@ def init(
 ) -> None:
     """Look at files and write a commented study that runs.
 
-    Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with.
+    Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with. Folders
+    that each hold outputs of several systems, or a folder of such folders, are test sets of one study.
 
     \b
     Examples:
       pipeline init
       pipeline init hyps/*.txt -r ref.txt -o wmt.yaml
       pipeline init scores.csv --baseline base --yes
+      pipeline init news talks
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare_study
     from pipeline.cli.catalogue import schema_text
     from pipeline.errors import UsageError
     from pipeline.report.trust.units import count_units
     from pipeline.store.files import write_bytes
-    from pipeline.study.starter import SCHEMA_FILE, write_starter
+    from pipeline.study.starter import SCHEMA_FILE, join_studies, write_starter
+    from pipeline.study.writing import UNNAMED_SET
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
-    from pipeline.survey.folders import expand_folders
+    from pipeline.survey.folders import expand_folders, find_test_sets
     from pipeline.survey.survey import survey_study
 
     if output.exists():
         raise UsageError.of("P022", "there is such a file already", where=str(output), help="name another with -o, or remove it")
     with speaking_of_compare():
-        files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
-        loaded = compare_study(
-            parse_named(files.outputs, base=Path.cwd()),
-            files.references,
-            metrics=[parse_flow(metric, "-m") for metric in metrics],
-            format=parse_flow(format_, "--format"),
-            columns=parse_columns(columns) or None,
-            baseline=baseline,
-        )
-        (found,) = survey_study(loaded.study, loaded.base).inputs.test_sets
-    systems = [one.system for one in found.outputs]
-    guess = baseline or _guess_baseline(systems)
-    form = next(iter(loaded.study.test_sets.values())).format.name
-    counted = count_units(found.n_items, found.n_units, found.unit, form)
+        sets = {} if references else find_test_sets(outputs or (".",), base=Path.cwd())
+        sets = sets or {UNNAMED_SET: expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")}
+        loaded = join_studies({
+            name: compare_study(
+                parse_named(files.outputs, base=Path.cwd()),
+                files.references,
+                metrics=[parse_flow(metric, "-m") for metric in metrics],
+                format=parse_flow(format_, "--format"),
+                columns=parse_columns(columns) or None,
+                baseline=baseline,
+            )
+            for name, files in sets.items()
+        })  # fmt: skip
+        found = survey_study(loaded.study, loaded.base).inputs.test_sets
+    systems = list(dict.fromkeys(output.system for test_set in found for output in test_set.outputs))
+    everywhere = [name for name in systems if all(any(o.system == name for o in test_set.outputs) for test_set in found)]
+    guess = baseline or _guess_baseline(everywhere)
+    forms = {name: test_set.format.name for name, test_set in loaded.study.test_sets.items()}
+    counted = {one.name: count_units(one.n_items, one.n_units, one.unit, forms[one.name]) for one in found}
     chosen = guess and ("named" if baseline else "by its name")
     for line in (
-        files.told,
-        f"format: {form}",
+        *(files.told for files in sets.values()),
+        f"format: {', '.join(dict.fromkeys(forms.values()))}",
         f"systems: {_name_all(systems)}",
-        f"size: {counted}",
+        f"size: {_list_sizes(counted)}",
         f"metrics: {', '.join(metric.name for metric in loaded.study.metrics)}",
         f"baseline: {guess} ({chosen})" if guess else "baseline: none, so all pairs are compared",
-        *(f"warning: {warning}" for warning in found.warnings),
+        *(f"warning: {warning}" for one in found for warning in one.warnings),
     ):
         if line:
             tell(line)
     if not yes and sys.stdin.isatty():
         click.confirm(f"Write {output}?", default=True, abort=True, err=True)
-    text = write_starter(loaded, output, counted=counted, unit=found.unit, systems=systems, baseline=guess)
+    text = write_starter(loaded, output, counted=_list_sizes(counted), unit=found[0].unit, systems=systems, baseline=guess)
     write_bytes(output, text.encode())
     schema = output.parent / SCHEMA_FILE
     if not schema.exists():
@@ -126,6 +134,11 @@ def _guess_baseline(systems: list[str]) -> str | None:
     """
     named = [system for system in systems if _BASELINE.fullmatch(system)]
     return named[0] if len(named) == 1 else None
+
+
+def _list_sizes(counted: dict[str, str]) -> str:
+    """Say how large test sets are; the only one has no name yet."""
+    return ", ".join(size if len(counted) == 1 else f"{name} ({size})" for name, size in counted.items())
 
 
 def _name_all(systems: list[str]) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.study.load import LoadedStudy
+from pipeline.analyses.registry import analyses_of_test_sets
+from pipeline.errors import UsageError, name_some
+from pipeline.study.load import LoadedStudy, study_from_value
 from pipeline.study.writing import place_paths
 from pipeline.study.yaml_values import format_yaml
 
-__all__ = ["SCHEMA_FILE", "write_starter"]
+__all__ = ["SCHEMA_FILE", "join_studies", "write_starter"]
 
 SCHEMA_FILE = "study.schema.json"
 """The file that editors read the schema of studies from: `pipeline schema` prints it."""
@@ -38,17 +41,51 @@ _BASELINE = "  # All others are compared with this system. Without these two lin
 _UNIT = "  # What is drawn: item, document, or a column of the files. Here: {unit}.\n  # unit: {unit}\n"
 
 
+_LEAST_ACROSS = 5  # systems: ten pairs, of which to ask what their p says of another test set
+
+
+def join_studies(studies: Mapping[str, LoadedStudy]) -> LoadedStudy:
+    """Return one study of the only test set of each of some, by the names that these have in it.
+
+    Where five systems or more are in all of several, it also asks what one test set says of another.
+
+    Raises
+    ------
+    UsageError
+        P021 where no metric is usual for all of them.
+    """
+    if len(studies) == 1:
+        return next(iter(studies.values()))
+    values = {name: json.loads(loaded.text) for name, loaded in studies.items()}
+    first, *others = values.values()
+    metrics = [metric for metric in first["metrics"] if all(metric in other["metrics"] for other in others)]
+    if not metrics:
+        raise UsageError.of(
+            "P021",
+            f"no metric is usual for all of these test sets: {name_some(list(values))}",
+            help="name one with -m, or the files of one test set alone",
+        )
+    test_sets = {name: test_set for name, value in values.items() for test_set in value["test_sets"].values()}
+    loaded = study_from_value(first | {"metrics": metrics, "test_sets": test_sets}, base=next(iter(studies.values())).base)
+    common = set.intersection(*(set(test_set["outputs"]) for test_set in test_sets.values()))
+    if len(common) < _LEAST_ACROSS:
+        return loaded
+    return study_from_value(
+        json.loads(loaded.text) | {"analyses": [*first["analyses"], *analyses_of_test_sets()]}, base=loaded.base
+    )
+
+
 def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, systems: list[str], baseline: str | None) -> str:
     """Return the text of a commented study file that asks what a study made of plain values asks.
 
     Parameters
     ----------
     loaded : LoadedStudy
-        As `study_from_value` gives it, of one test set.
+        As `study_from_value` gives it.
     path : Path
         Where it will stand: paths are written as seen from there.
     counted : str
-        The items and units of the test set, in words.
+        The items and units of the test sets, in words.
     unit : str
         What is drawn.
     systems : list of str
@@ -70,7 +107,7 @@ def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, s
         ("", {"schema": value["schema"], "study": name}),
         ("# All numbers depend on the seed.\n", {"seed": loaded.study.seed}),
         (
-            "# The name of the test set is part of its draws: rename it and other resamples are drawn.\n",
+            "# The name of a test set is part of its draws: rename it and other resamples are drawn.\n",
             {"test_sets": value["test_sets"]},
         ),
         ("# `pipeline metrics` lists more.\n", {"metrics": value["metrics"]}),

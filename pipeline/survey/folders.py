@@ -14,7 +14,7 @@ from pipeline.errors import UsageError, name_some
 from pipeline.items.names import WORDS_FOR_A_RUN, name_without_ending
 from pipeline.items.readers.registry import known_endings
 
-__all__ = ["FolderFiles", "expand_folders", "find_reference", "look_into"]
+__all__ = ["FolderFiles", "expand_folders", "find_reference", "find_test_sets", "look_into"]
 
 _REFERENCE = re.compile(r"(ref|refs|reference|references|gold|truth|labels?|qrels)([-_.]?\w{0,2})?", re.IGNORECASE)
 _RUN_ENDS = re.compile(rf"(\.({WORDS_FOR_A_RUN}))\d+$", re.IGNORECASE)
@@ -60,6 +60,48 @@ def expand_folders(arguments: Sequence[str], references: Sequence[str], *, base:
         found += files.references
         told.append(files.told)
     return FolderFiles(outputs, [*references] or found, "; ".join(told))
+
+
+def find_test_sets(folders: Sequence[str], *, base: Path) -> dict[str, FolderFiles]:
+    """Return the files of each test set, by its name, where folders hold several of them.
+
+    They are the folders that are named, where each has outputs of several systems, or those below the only one that is named, or
+    the tasks of a harness in it. Nothing is returned of what is one test set, or leaves open what it is.
+    """
+    if not all((base / folder).is_dir() for folder in folders):
+        return {}
+    if len(folders) > 1:
+        several = all(any(len(paths) > 1 for paths in _sort_files(folder, base)[0].values()) for folder in folders)
+        named = {folder: look_into(folder, base=base) for folder in folders} if several else {}
+        return named if len(set(map(os.path.basename, map(os.path.normpath, named)))) < len(named) else _by_last_name(named)
+    (folder,) = folders
+    samples = _find_samples(base / folder)
+    if samples:
+        tasks = {
+            task: FolderFiles(
+                [os.path.normpath(os.path.join(folder, path)) for path in paths], [], f"{task}: {_count(len(paths), 'file')}"
+            )
+            for task, paths in sorted(samples.items())
+        }
+        return tasks if len(tasks) > 1 else {}
+    kinds, references = _sort_files(folder, base)
+    if any(len(paths) > 1 for paths in kinds.values()):
+        return {}
+    below = _outputs_below(folder, references, base)
+    if len(below) < 2:
+        return {}
+    found = {}
+    for name, beside in below:
+        files = look_into(name, base=base, alone=False)
+        found[os.path.relpath(name, folder)] = files if files.references else files._replace(references=[*beside])
+    last = {os.path.basename(name) for name in found}
+    if len(last) == 1:  # systems/ of each: the folder above it tells them apart
+        found = {os.path.dirname(name) or name: files for name, files in found.items()}
+    return {name.replace("/", "-"): files for name, files in found.items()}
+
+
+def _by_last_name(files: dict[str, FolderFiles]) -> dict[str, FolderFiles]:
+    return {os.path.basename(os.path.normpath(name)): own for name, own in files.items()}
 
 
 def find_reference(outputs: Sequence[str], *, base: Path) -> str | None:
@@ -154,10 +196,7 @@ def _sort_files(folder: str, base: Path) -> tuple[dict[str, list[str]], list[str
 
 def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path, command: str) -> None:
     """Refuse a folder of which folders below have the outputs, and say how one is named with the references beside it."""
-    below = _list_folders(folder, base)
-    found = _with_outputs(below, references, base)
-    if not found:  # a folder of test sets, each with a folder of its own for outputs
-        found = [one for name in below for one in _with_outputs(_list_folders(name, base), _sort_files(name, base)[1], base)]
+    found = _outputs_below(folder, references, base)
     if not found:
         return
     named, beside = found[0]
@@ -169,8 +208,17 @@ def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path, co
         + (f": {name_some([name for name, _ in found])}" if len(found) > 1 else ""),
         where=folder,
         help=f"name {one} that has them: `pipeline {command} {shlex.quote(named)}{compared}`",
-        note="one study may have them all, each a test set of its own below `test_sets:`" if len(found) > 1 else None,
+        note=f"`pipeline init {shlex.quote(folder)}` writes one study of them all, each a test set" if len(found) > 1 else None,
     )
+
+
+def _outputs_below(folder: str, references: Sequence[str], base: Path) -> list[tuple[str, Sequence[str]]]:
+    """Return the folders below one that hold outputs, each with the references to name."""
+    below = _list_folders(folder, base)
+    # Or it is a folder of test sets, each with a folder of its own for outputs.
+    return _with_outputs(below, references, base) or [
+        one for name in below for one in _with_outputs(_list_folders(name, base), _sort_files(name, base)[1], base)
+    ]
 
 
 def _list_folders(folder: str, base: Path) -> list[str]:

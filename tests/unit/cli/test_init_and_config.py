@@ -46,6 +46,46 @@ def test_a_study_of_the_files_of_a_folder_gives_the_numbers_of_compare(tmp_path:
     assert len(numbers(report)) == 3
 
 
+def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
+    for name, items in (("news", 30), ("talks", 20)):
+        write_text_outputs(tmp_path / name, ["a", "b", "c", "d", "e"], items=items)
+    compared = run_cli("compare", ".", cwd=tmp_path)
+    assert compared.returncode == 2
+    assert "= note: `pipeline init .` writes one study of them all, each a test set\n" in compared.stderr
+    made = run_cli("init", ".", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "news: 5 outputs, compared with ref.txt\ntalks: 5 outputs, compared with ref.txt\n" in made.stderr
+    assert "size: news (30 segments), talks (20 segments)" in made.stderr
+    loaded = load_study(tmp_path / "study.yaml")
+    assert list(loaded.study.test_sets) == ["news", "talks"]
+    assert [one.name for one in loaded.study.analyses] == ["thresholds", "calibration-transfer"]
+    ran = run_cli("run", "study.yaml", "--serial", "-q", "-b", "500", "--set", "report.formats=[json]", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
+    assert {row["test_set"] for row in report["pairs"]} == {"news", "talks"}
+    assert {"thresholds", "calibration-transfer"} < {finding["analysis"] for finding in report["findings"]}
+
+
+def test_of_few_systems_no_p_is_asked_about_another_test_set(tmp_path: Path) -> None:
+    for name in ("news", "talks"):
+        write_text_outputs(tmp_path / name, ["a", "b"], items=10)
+    assert run_cli("init", "news", "talks", cwd=tmp_path).returncode == 0
+    assert [one.name for one in load_study(tmp_path / "study.yaml").study.analyses] == ["thresholds"]
+
+
+def test_test_sets_without_a_metric_in_common_are_refused(tmp_path: Path) -> None:
+    write_text_outputs(tmp_path / "news", ["a", "b"], items=10)
+    (tmp_path / "quiz").mkdir()
+    for name in ("a", "b"):
+        write_scores(tmp_path / "quiz" / f"{name}.csv", [name], items=10)
+    refused = run_cli("init", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "error[P021]: no metric is usual for all of these test sets: news, quiz" in refused.stderr
+    assert "= help: name one with -m, or the files of one test set alone\n" in refused.stderr
+    assert not (tmp_path / "study.yaml").exists()
+    assert run_cli("init", "news", cwd=tmp_path).returncode == 0
+
+
 def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     folder = text_folder(tmp_path)
     (folder / "study.yaml").write_text("mine\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import Problem, UsageError
 from pipeline.study.schema import Study
-from pipeline.survey.folders import expand_folders, find_reference
+from pipeline.survey.folders import expand_folders, find_reference, find_test_sets
 
 
 def made(folder: Path, *names: str) -> None:
@@ -46,10 +46,48 @@ def test_a_folder_of_test_sets_names_the_first_of_them_as_it_would_be_typed(tmp_
     problem = refused(tmp_path, "wmt", command="init")
     assert problem.message.endswith("in 2 folders below it: wmt/news/systems, wmt/talks/systems")
     assert problem.help == "name one of the folders that has them: `pipeline init wmt/news/systems -r wmt/news/ref.txt`"
-    assert "each a test set of its own" in str(problem.note)
+    assert problem.note == "`pipeline init wmt` writes one study of them all, each a test set"
     assert expand_folders(["wmt/news/systems"], ["wmt/news/ref.txt"], base=tmp_path).outputs
     two = {name: {"outputs": f"wmt/{name}/systems/{{system}}.txt"} for name in ("news", "talks")}
     assert list(Study.model_validate({"schema": 1, "study": "s", "metrics": ["bleu"], "test_sets": two}).test_sets) == [*two]
+
+
+SETS = ("news", "talks")
+
+
+@pytest.mark.parametrize(
+    ("files", "folders", "named"),
+    [
+        (("ref.txt", "a.txt", "b.txt"), ["."], SETS),
+        (("ref.txt", "a.txt", "b.txt"), ["news", "./talks/"], SETS),
+        (("ref.txt", "systems/a.txt", "systems/b.txt"), ["."], SETS),
+        (("ref.txt", "a.txt", "b.txt"), ["news"], ()),
+        (("out.txt",), ["."], ()),  # a folder each for two systems
+        (("out.txt",), ["news", "talks"], ()),
+        (("a.txt", "b.txt"), ["news", "talks/a.txt"], ()),  # a file is none
+    ],
+)
+def test_folders_of_several_outputs_are_test_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], folders: list[str], named: tuple[str, ...]
+) -> None:
+    made(tmp_path, *(f"{name}/{file}" for name in SETS for file in files))
+    monkeypatch.chdir(tmp_path)
+    found = find_test_sets(folders, base=Path())
+    assert tuple(found) == named
+    for name, own in found.items():
+        assert [Path(path).parts[0] for path in (*own.outputs, *own.references)] == [name] * 3
+        assert [Path(path).name for path in (*own.outputs, *own.references)] == ["a.txt", "b.txt", "ref.txt"]
+
+
+def test_references_above_are_those_of_every_test_set_that_has_none(tmp_path: Path) -> None:
+    made(tmp_path, "ref.txt", "in/a.txt", "in/b.txt", "out/a.txt", "out/b.txt", "out/ref.txt")
+    found = find_test_sets(["."], base=tmp_path)
+    assert {name: own.references for name, own in found.items()} == {"in": ["./ref.txt"], "out": ["out/ref.txt"]}
+
+
+def test_outputs_beside_folders_of_outputs_are_one_test_set(tmp_path: Path) -> None:
+    made(tmp_path, "ref.txt", "a.txt", "b.txt", *(f"{name}/{file}" for name in SETS for file in ("a.txt", "b.txt")))
+    assert find_test_sets(["."], base=tmp_path) == {}
 
 
 def test_outputs_of_a_folder_are_taken_whatever_is_below_it(tmp_path: Path) -> None:
