@@ -52,6 +52,19 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert loaded("import pipeline.cli", *heavy, "click") == ["click"]
 
 
+def test_a_command_looks_for_cycles_of_objects_seldom_and_not_when_it_ends() -> None:
+    program = """
+import atexit, gc, sys
+from pipeline.cli import main
+atexit.register(lambda: print(gc.get_threshold()[0], gc.get_freeze_count() > 1000))  # after what the command registers
+sys.argv = ["pipeline", "--version"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "50000 True"
+
+
 @pytest.mark.parametrize(
     ("outputs", "code_of_error"), [(["one.txt", "other.txt", "-r", "reference.txt"], "P301"), (["table.csv"], "P226")]
 )

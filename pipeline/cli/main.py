@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -21,9 +23,15 @@ MOST_PROBLEMS = 200
 INTERRUPTED = "interrupted: give the same command again; it uses what is stored by now"
 """What is said where no run had begun that could be resumed."""
 
+_OBJECTS_UNTIL_COLLECTION = 50_000
+"""Objects that are made before Python looks for cycles among the young ones: 700 by itself, while modules make none."""
+
 
 def main() -> None:
     """Run the command line; every ending has its exit code."""
+    gc.set_threshold(_OBJECTS_UNTIL_COLLECTION, *gc.get_threshold()[1:])
+    # Python looks for cycles among all objects when it ends, though the memory of the process is given back anyway.
+    atexit.register(gc.freeze)
     import traceback
 
     from pipeline.errors import Interrupted, PipelineError, join_files
