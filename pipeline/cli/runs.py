@@ -12,7 +12,7 @@ import click
 from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
 from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
-from pipeline.cli.terminal import tell
+from pipeline.cli.terminal import fold, prose, tell, width_of
 
 if TYPE_CHECKING:
     from pipeline.store.runs import RunDirectory
@@ -57,27 +57,30 @@ def status(run: str | None, runs: Path, as_json: bool, tasks: bool, watch: bool,
         if as_json:
             print_json(facts, indent=None if watch else 2)
         elif (text := _describe(facts)) != shown:
+            _show(text, above=shown if watch else None)
             shown = text
-            _show(text, over=watch)
     if watch and not as_json and sys.stdout.isatty():
-        click.echo()
+        click.echo()  # the cursor is behind the last state
 
 
 def _describe(facts: dict[str, Any]) -> str:
     from pipeline.engine.watching.progress import format_line
     from pipeline.errors import visible
 
-    report = f"report: {facts['report']}" if "report" in facts else ""
-    more = [f"  {visible(str(line))}" for line in (facts.get("message"), facts.get("advice"), report) if line]
-    return complete_advice("\n".join([format_line(facts), *more]))
+    lines = [fold(format_line(facts), width_of(sys.stdout))]
+    lines += [f"  {prose(visible(str(line)), sys.stdout)}" for line in (facts.get("message"), facts.get("advice")) if line]
+    if "report" in facts:
+        lines.append(f"  report: {visible(str(facts['report']))}")  # one word, to be copied or clicked on
+    return "\n".join(lines)
 
 
-def _show(text: str, *, over: bool) -> None:
-    """Print a state; where it is watched on a terminal, in place of the one before."""
-    if over and sys.stdout.isatty():
-        click.echo(f"\r\x1b[J{text}", nl="\n" in text)
-    else:
+def _show(text: str, *, above: str | None) -> None:
+    """Print a state; where it is watched on a terminal, in place of the one ``above``, of which the cursor is behind the end."""
+    if above is None or not sys.stdout.isatty():
         click.echo(text)
+    else:
+        lines = above.count("\n")
+        click.echo("\r" + (f"\x1b[{lines}A" if lines else "") + f"\x1b[J{text}", nl=False)
 
 
 @cli.command()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipeline.errors import Problem
     from pipeline.report.layout.terminal import Screen
 
-__all__ = ["has_colour", "link_to", "saying_why_it_takes_long", "screen_of", "show_problems", "tell", "width_of"]
+__all__ = ["fold", "has_colour", "link_to", "prose", "saying_why_it_takes_long", "screen_of", "show_problems", "tell", "width_of"]
 
 NARROWEST = 20
 """Columns: of a terminal that says it has fewer, the lines are longer than that."""
@@ -56,7 +56,12 @@ def screen_of(stream: TextIO | None) -> Screen:
 
 def tell(line: str, *, err: bool = True) -> None:
     """Print a line of prose, broken between words on a terminal."""
-    click.echo(_fill(complete_advice(line), width_of(sys.stderr if err else sys.stdout), "  "), err=err)
+    click.echo(prose(line, sys.stderr if err else sys.stdout), err=err)
+
+
+def prose(line: str, stream: TextIO) -> str:
+    """Return a line of prose as `tell` prints it."""
+    return _fill(complete_advice(line), width_of(stream), "  ")
 
 
 @contextmanager
@@ -94,6 +99,24 @@ def show_problems(problems: Iterable[Problem]) -> None:
             filled = f"\x1b[{code}m{filled[: found.end()]}\x1b[0m{filled[found.end() :]}"
         lines.append(filled)
     click.echo("\n".join(lines), err=True, color=colour or None)
+
+
+def fold(line: str, width: int | None, indent: str = "  ") -> str:
+    """Break a line between parts that two spaces separate, on a terminal of so many columns.
+
+    Examples
+    --------
+    >>> print(fold("a-run  running  train 1/2  extract 0/4", 24))
+    a-run  running
+      train 1/2  extract 0/4
+    """
+    lines: list[str] = []
+    for part in line.split("  "):
+        if lines and (width is None or len(lines[-1]) + 2 + len(part) <= width):
+            lines[-1] += f"  {part}"
+        else:
+            lines.append(f"{indent}{part}" if lines else part)
+    return "\n".join(lines)
 
 
 _HEAD = re.compile(r" *(error\[\w+\]:|-->|= help:|= note:)")

@@ -16,9 +16,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from pipeline.cli import runs
 from pipeline.cli.main import main
 from pipeline.cli.terminal import link_to, saying_why_it_takes_long, screen_of
 from pipeline.compiled.notice import tell_of_compilation
+from pipeline.engine.watching import watch
 from pipeline.report.layout.terminal import Screen, lay_out
 from pipeline.report.layout.view import View, text_width
 
@@ -210,3 +212,47 @@ def test_a_stream_that_is_closed_is_no_terminal(monkeypatch: pytest.MonkeyPatch,
 def test_a_file_has_the_same_lines_whatever_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert list(lay_out(TABLE, Screen())) == list(lay_out(TABLE, Screen(500)))
+
+
+STAGES = {
+    name: {"done": done, "total": 1200} for name, done in (("train", 1200), ("extract", 1200), ("resample", 37), ("collect", 0))
+}
+RUNNING = {"run": "a-study-of-many-systems-0123456789ab", "state": "RUNNING", "stages": STAGES, "eta_seconds": 5000}
+ENDED = RUNNING | {"state": "FAILED", "eta_seconds": None, "message": "two tasks failed", "report": "/runs/" + "x" * 150}
+
+
+def screen_after(written: str) -> list[str]:
+    """What a terminal shows that knows the codes for going up and for clearing what follows."""
+    lines, row = [""], 0
+    for part in re.split(r"(\x1b\[\d*[AJ]|\r|\n)", written):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif part.endswith("A") and part.startswith("\x1b"):
+            row -= int(part[2:-1])
+        elif part == "\x1b[J":
+            lines = [*lines[:row], ""]
+        elif part != "\r":
+            lines[row] += part
+    return lines
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_state_of_a_run_fits_and_one_that_is_watched_is_written_over(
+    in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(runs, "find", lambda *given: None)
+    monkeypatch.setattr(watch, "read_status", lambda run: RUNNING)
+    once = in_terminal("status", "a", width=width).splitlines()
+    assert max(map(len, once)) <= width
+    assert "  ".join(line.strip() for line in once) == (
+        "a-study-of-many-systems-0123456789ab  running  train 1200/1200  extract 1200/1200  resample 37/1200  collect 0/1200"
+        "  about 1 h 23 min left"
+    )
+    monkeypatch.setattr(watch, "watch_status", lambda run, every: iter([RUNNING, RUNNING, ENDED]))
+    shown = screen_after(in_terminal("status", "a", "--watch", width=width))
+    assert max(len(line) for line in shown if "/runs/" not in line) <= width
+    assert "  ".join(line.strip() for line in shown) == (
+        "a-study-of-many-systems-0123456789ab  failed  train 1200/1200  extract 1200/1200  resample 37/1200  collect 0/1200"
+        f"  two tasks failed  report: {ENDED['report']}  "
+    )
