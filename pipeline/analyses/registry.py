@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -112,6 +113,11 @@ def _reasoned(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_finite(value: Any) -> bool:
     """Return whether there is no nan or infinity in a value, nor within it."""
+    kind = type(value)  # these first: to ask for a mapping or an array takes longer than all else
+    if kind is float:
+        return math.isfinite(value)
+    if kind is str or kind is int or value is None:
+        return True
     if isinstance(value, Mapping):
         return all(map(_is_finite, value.values()))
     if isinstance(value, list | tuple | set | frozenset):

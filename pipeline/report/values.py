@@ -15,6 +15,8 @@ from pipeline.study.writing import UNNAMED_SET
 
 __all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "on_set", "plain"]
 
+_PLAIN = frozenset({str, int, bool, type(None)})
+
 
 def plain(value: Any) -> Any:
     """Return a value of JSON's own types; what is not a finite number becomes None.
@@ -24,6 +26,11 @@ def plain(value: Any) -> Any:
     >>> plain({"a": (float("nan"), float("inf"), 1)})
     {'a': [None, None, 1]}
     """
+    kind = type(value)  # most values are plain already, and to ask for a mapping first takes longer than all else
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind in _PLAIN:
+        return value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

@@ -31,16 +31,52 @@ METADATA = "pipeline.schema_version"
 GROUP = 2**16
 """Rows of a group in Parquet."""
 
+NOTES_KEPT = 2**17
+"""Pairs in all whose notes are held from one file to the next: of more they would take hundreds of megabytes."""
+
 
 def pair_files(report: FullReport) -> dict[str, Callable[[], Iterable[bytes]]]:
     """Return the files of ``tables/`` with all pairs: CSV, and Parquet where the document does not list them all."""
     families = [pairs for pairs in report.full.values() if len(pairs)]
     files: dict[str, Callable[[], Iterable[bytes]]] = {}
+    notes = [_Notes(pairs, keeps=report.all_pairs.pairs <= NOTES_KEPT) for pairs in families]
     if families:
-        files["pairs.csv"] = partial(_as_csv, families)
+        files["pairs.csv"] = partial(_as_csv, families, notes)
     if report.all_pairs.parquet is not None:
-        files["pairs.parquet"] = partial(_as_parquet, families)
+        files["pairs.parquet"] = partial(_as_parquet, families, notes)
     return files
+
+
+class _Notes:
+    """The notes of all pairs of a family, which take longest of what both files have: where there is room, each is written once.
+
+    Parameters
+    ----------
+    pairs : PairSet
+    keeps : bool
+        Hold on to what was written.
+    """
+
+    def __init__(self, pairs: PairSet, *, keeps: bool) -> None:
+        self._pairs = pairs
+        self._words: dict[str | None, int] = {}
+        self._numbers = np.full(len(pairs), -1, np.int32) if keeps else None
+
+    def read(self, span: slice) -> tuple[list[str | None], NDArray[np.int32]]:
+        """Return notes, and for each pair of a span which of them it has."""
+        if self._numbers is None:
+            self._words = {}
+            numbers = self._write(span)
+            return list(self._words), numbers
+        for first in range(span.start, min(span.stop, len(self._numbers)), CHUNK):
+            chunk = slice(first, first + CHUNK)
+            if (self._numbers[chunk] < 0).any():
+                self._numbers[chunk] = self._write(chunk)
+        return list(self._words), self._numbers[span]
+
+    def _write(self, span: slice) -> NDArray[np.int32]:
+        notes = self._pairs.write_notes(self._pairs.order[span])
+        return np.array([self._words.setdefault(note, len(self._words)) for note in notes], np.int32)
 
 
 class _Leaf(NamedTuple):
@@ -50,16 +86,16 @@ class _Leaf(NamedTuple):
     first: int
 
 
-def _as_csv(families: Sequence[PairSet]) -> Iterator[bytes]:
+def _as_csv(families: Sequence[PairSet], notes: Sequence[_Notes]) -> Iterator[bytes]:
     # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
     paths = [leaf.path for leaf in sorted(_leaves(families), key=lambda leaf: leaf.first)]
     yield lines_of([[path] for path in map(quote, paths)])
-    for pairs in families:
+    for pairs, own in zip(families, notes, strict=True):
         for first in range(0, len(pairs), CHUNK):
             at = pairs.order[first : first + CHUNK]
-            notes = pairs.write_notes(at)
-            quoted = {note: "" if note is None else quote(note) for note in dict.fromkeys(notes)}
-            cells = [quoted[note] for note in notes]
+            words, number = own.read(slice(first, first + CHUNK))
+            quoted = {of: quote(words[of]) for of in np.unique(number).tolist()}
+            cells = [quoted[of] for of in number.tolist()]
             yield lines_of([cells if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
 
 
@@ -129,7 +165,7 @@ def _schema(families: Sequence[PairSet]) -> dict[str, type]:
     return columns
 
 
-def _as_parquet(families: Sequence[PairSet]) -> Iterator[bytes]:
+def _as_parquet(families: Sequence[PairSet], notes: Sequence[_Notes]) -> Iterator[bytes]:
     # Only here: a report of few pairs does not wait for it. It has no types of its own.
     pa: Any = importlib.import_module("pyarrow")
     parquet: Any = importlib.import_module("pyarrow.parquet")
@@ -144,11 +180,12 @@ def _as_parquet(families: Sequence[PairSet]) -> Iterator[bytes]:
     schema = pa.schema(fields, metadata={METADATA: str(SCHEMA_VERSION)})
     sink = _Sink()
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for pairs in families:
+        for pairs, own in zip(families, notes, strict=True):
             for first in range(0, len(pairs), GROUP):
                 at = pairs.order[first : first + GROUP]
+                words, number = own.read(slice(first, first + GROUP))
                 arrays = [
-                    _strings(pa, pairs.write_notes(at))
+                    _strings(pa, [words[of] for of in number.tolist()])
                     if path == "note"
                     else _arrow(pa, pairs.columns.get(path), at, kind, kinds[kind])
                     for path, kind in columns.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, Self, overload
 
@@ -80,7 +81,12 @@ class PairSet(Pairs):
     def __getitem__(self, at: int | slice) -> PairRow | Self:
         if isinstance(at, slice):
             return replace(self, order=self.order[at])
-        return self.make_rows(self.order[[at]])[0]
+        return self._first if at == 0 else self.make_rows(self.order[[at]])[0]
+
+    @cached_property
+    def _first(self) -> PairRow:
+        """The first row, which is asked again and again for what all pairs share; one alone takes as long as many."""
+        return self.make_rows(self.order[[0]])[0]
 
     def floats(self, path: str) -> NDArray[np.float64]:  # noqa: D102
         column = self.columns.get(path)

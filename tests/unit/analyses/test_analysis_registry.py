@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline import plugins
-from pipeline.analyses import load_analysis
+from pipeline.analyses import load_analysis, registry
 from pipeline.analyses.registry import accept_finding
 from pipeline.errors import PluginError, StudyError
 from pipeline.interfaces import Analysis, Finding, Table
@@ -53,6 +53,16 @@ def test_a_number_that_is_not_finite_has_a_reason_wherever_it_is_shown(value):
 def test_a_reason_of_the_analysis_itself_stays_and_whole_rows_get_none():
     rows = ({"gap": float("nan"), "reason": "one system only"}, {"gap": 0.0, "low": None, "name": "a", "place": np.array([1, 2])})
     assert accept_finding("gaps", Finding("gaps", rows)).rows == rows
+
+
+def test_whether_a_plain_value_is_finite_is_told_by_its_type_alone(monkeypatch):
+    class Asked(type):
+        def __instancecheck__(cls, value):
+            raise AssertionError("asked whether it is a mapping")
+
+    monkeypatch.setattr(registry, "Mapping", Asked("Mapping", (), {}))
+    told = (0.5, float("nan"), float("inf"), 3, "nan", None)
+    assert [registry._is_finite(value) for value in told] == [True, False, False, True, True, True]
 
 
 def test_a_misspelt_analysis_is_answered_with_the_nearest_name():

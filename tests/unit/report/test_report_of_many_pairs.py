@@ -251,6 +251,31 @@ def test_columns_in_parquet_are_the_rows_of_the_document() -> None:
     assert make_tables(report, given.cubes)["pairs.parquet"] == content
 
 
+@pytest.mark.parametrize(("kept", "times"), [(2**17, 1), (0, 2)])
+def test_notes_are_written_once_for_both_files_where_there_is_room(monkeypatch: pytest.MonkeyPatch, kept: int, times: int) -> None:
+    pytest.importorskip("pyarrow.parquet")
+    given, report = many(margin={"bleu": 0.4})
+    expected = dict(make_tables(report, given.cubes))
+    written: list[int] = []
+    write = PairSet.write_notes
+    monkeypatch.setattr(PairSet, "write_notes", lambda self, at: written.append(len(at)) or write(self, at))
+    monkeypatch.setattr(pair_files, "NOTES_KEPT", kept)
+    monkeypatch.setattr(pair_files, "CHUNK", 64)
+    assert dict(make_tables(report, given.cubes)) == expected
+    assert sum(written) == times * report.all_pairs.pairs
+    # A file alone has its notes too, wherever the other one has stopped.
+    tables = make_tables(report, given.cubes)
+    next(tables.stream("pairs.csv"))
+    assert tables["pairs.parquet"] == expected["pairs.parquet"]
+
+
+def test_the_first_row_which_tells_what_pairs_share_is_made_once() -> None:
+    for pairs in several().full.values():
+        assert pairs[0] is pairs[0]
+        assert pairs[0] == next(iter(pairs))
+        assert pairs[3:][0] == pairs[3] == list(pairs)[3]
+
+
 def test_tables_of_many_pairs_are_written_without_what_imports_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     pa = pytest.importorskip("pyarrow")
     given, report = many()

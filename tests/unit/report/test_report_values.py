@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.report import values
 from pipeline.report.document import encode_document
 from pipeline.report.layout.tables import encode_csv
 from pipeline.report.values import format_p, plain
@@ -14,6 +15,16 @@ def test_nothing_that_json_lacks_survives():
     assert value == {"a": None, "b": [1.0, None], "c": 3, "d": True}
     assert type(value["c"]) is int
     assert type(value["d"]) is bool
+
+
+def test_plain_values_are_told_by_their_type_alone(monkeypatch):
+    class Asked(type):
+        def __instancecheck__(cls, value):
+            raise AssertionError("asked whether it is a mapping")
+
+    monkeypatch.setattr(values, "Mapping", Asked("Mapping", (), {}))
+    told = (0.5, float("nan"), -float("inf"), 3, True, "a", None)
+    assert [plain(value) for value in told] == [0.5, None, None, 3, True, "a", None]
 
 
 def test_a_document_is_json_again():
