@@ -15,6 +15,7 @@ from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES, usable_procedures
 from pipeline.resampling.draws import Draws
+from pipeline.resampling.exact.factors import common_step
 from pipeline.resampling.measures import SUMS, Measure
 from pipeline.resampling.null_laboratory import NullCounts, NullSwaps, TwoOutputs, make_nulls, randomize_nulls, resample_nulls
 from pipeline.resampling.observe import observe
@@ -29,6 +30,8 @@ REFERENCE = 9999
 _NULLS = 100  # data sets that are made at a time
 _FEWEST, _UNITS = 200, 4_000_000  # of very large test sets fewer null data sets are made for procedures that look at each unit
 _FEW_SIZES = 16  # distinct sizes of a difference up to which exact laws take microseconds
+_SHORT = 2**20  # sizes times points of a lattice: a law takes a millisecond or two
+_FEW_SWAPS = 20  # of which all are gone through by halves, a thousand sums each
 _TOO_LONG = "exact laws of so many different sizes take too long for thousands of data sets; their level is that of "
 
 
@@ -138,7 +141,8 @@ def _read(counted: NullCounts, convention: str) -> NDArray[np.float64]:
 
 def _direct(outputs: TwoOutputs, scored: ScoredStatistics, names: Sequence[str], swaps: NullSwaps, nulls: int) -> Iterator[Tested]:
     """Ask the procedures that draw nothing, some null data sets at a time."""
-    costly = {name for name in names if PROCEDURES[name].limit_of} if _is_costly(outputs, scored) else set()
+    exact = {name: PROCEDURES[PROCEDURES[name].limit_of].nulls == "swapped" for name in names if PROCEDURES[name].limit_of}
+    costly = {name for name, of_swaps in exact.items() if _is_costly(outputs, scored, of_swaps=of_swaps)}
     for name in sorted(costly):
         known = PROCEDURES[name]
         yield Tested(name, known.verdict, True, True, None, reason=_TOO_LONG + known.limit_of)
@@ -171,9 +175,15 @@ def _measure(statistics: NDArray[np.int64], scored: ScoredStatistics) -> Measure
     return Measure(statistics, scored.score, scored.form, scored.higher_is_better, pairs, np.zeros(systems, np.bool_))
 
 
-def _is_costly(outputs: TwoOutputs, scored: ScoredStatistics) -> bool:
+def _is_costly(outputs: TwoOutputs, scored: ScoredStatistics, *, of_swaps: bool) -> bool:
     """Tell whether an exact law takes a tenth of a second, and not microseconds: it does not matter where there is none."""
     if scored.form != "ratio":
         return False
     measure = _measure(outputs.statistics, scored)
-    return not bool(is_mean(measure)[0]) or len(np.unique(np.abs(outputs.difference[:, 0]))) > _FEW_SIZES
+    sizes = np.unique(np.abs(outputs.difference[:, 0]))
+    # Of few units there are few sizes, and a lattice that is all the same too wide to be looked through thousands of times.
+    reach = int(sizes.max(initial=0)) // common_step(sizes)
+    is_wide = len(sizes) * len(outputs.statistics) * reach > _SHORT
+    if of_swaps and np.count_nonzero(outputs.difference[:, 0]) <= _FEW_SWAPS:
+        is_wide = False
+    return not bool(is_mean(measure)[0]) or len(sizes) > _FEW_SIZES or is_wide
