@@ -81,7 +81,8 @@ def draw_systems(report: Report) -> Iterator[tuple[str, Drawing]]:
             continue
         of = {row.definition: row for row in report.clusters if family_of(row) == where}
         leads, ruled = _leaders(of), _ruled(of)
-        yield "scores", _forest(report, where, rows, leads, ruled)
+        if where == _place_of_forest(report, where):
+            yield "scores", _forest(report, where, rows, leads, ruled)
         ranked = [row.name for row in rows if row.rank is not None][:MOST_CELLS]
         if len(ranked) > 2 and where.procedure == report.procedures[0] and not report.model_pairs_of(where):
             pairs = report.pairs_of[where]
@@ -90,6 +91,12 @@ def draw_systems(report: Report) -> Iterator[tuple[str, Drawing]]:
             grid = _fill(ranked, cells, report.decimals(where.metric), leads=leads, ruled=ruled)
             title = f"Pairs {on_set(where.test_set)}, {name_metric(where.metric)}{report.name_procedure(where.procedure)}"
             yield "matrix", _matrix(report, grid, "leaderboard", title, "pairs.csv", len(rows))
+
+
+def _place_of_forest(report: Report, where: FamilyKey) -> FamilyKey:
+    """Return the one place of a test set and metric that has the forest: scores are the same whatever procedure compares them."""
+    places = [place for place in report.places if (place.test_set, place.metric) == (where.test_set, where.metric)]
+    return next((place for place in places if any(row.interval for row in report.board_of[place])), places[0])
 
 
 def _forest(report: Report, where: FamilyKey, rows: Sequence[BoardRow], leads: set[str], ruled: Iterable[str]) -> Drawing:
