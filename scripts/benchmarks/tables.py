@@ -146,9 +146,10 @@ def render_shipped(records: Sequence[Record]) -> str:
     rows = []
     for r in records:
         stages = [seconds(r[f"{stage}_s"]) for stage in ("train", "extract", "resample", "collect", "report")]
-        analyses = _judged(r, "analyses_s", seconds(r["analyses_s"])) if "analyses_s" in r else "not told"
-        rows.append([r["study"], *stages, _judged(r, "beside_s", seconds(r["beside_s"])), analyses])
-    header = ["study", "trainings", "extraction", "resampling", "collect", "report", "the last two", "analyses, of the report"]
+        held = [_judged(r, name, seconds(r[name])) if name in r else "not told" for name in ("analyses_s", "asked_s", "beside_s")]
+        rows.append([r["study"], *stages, *held])
+    header = ["study", "trainings", "extraction", "resampling", "collect", "report"]
+    header += ["analyses, of the report", "collect and analyses", "collect and report"]
     return tabulate(header, rows)
 
 
