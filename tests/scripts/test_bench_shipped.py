@@ -53,7 +53,10 @@ def test_stages_are_added_up_and_held_to_a_share_of_resampling(tmp_path: Path, m
     assert cheap["targets"]["asked_s"] == {"at_most": 5.0, "met": False}
     assert dear["targets"] == {"beside_s": {"at_most": 3.1, "met": False}}
     table = render_shipped([cheap, dear])
-    assert "| cheap | 0.00 | 9.00 | 20.0 | 2.50 | 2.40 | **5.50**, not ≤ 5.0: +10% | **8.00**, not ≤ 5.0: +60% | 4.90, ≤ 5.0 |" in table
+    assert (
+        "| cheap | 0.00 | 9.00 | 20.0 | 2.50 | 2.40 | **5.50**, not ≤ 5.0: +10% | **8.00**, not ≤ 5.0: +60% | 4.90, ≤ 5.0 |"
+        in table
+    )
     assert "| dear | 100 | 0.00 | 1.00 | 1.00 | 2.20 | not told | not told | **3.20**, not ≤ 3.1: +3% |" in table
 
 
