@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
@@ -15,6 +15,7 @@ from pipeline.cli.options import COUNT, cli, json_option, runs_option
 
 if TYPE_CHECKING:
     from pipeline.planning.atlas import Kin
+    from pipeline.store.runs import RunDirectory
 
     _FloatType = click.ParamType[float]
 else:
@@ -191,37 +192,49 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
         there = select_entries(atlas, like.partition(":")[0])
         if there:
             raise click.UsageError(f"the atlas has no {like!r}, but {', '.join(kin.name for kin in there)}")
-        entries = _select_of_run(like, runs, atlas)
+        entries, titles = _select_of_run(like, runs, atlas)
+    else:
+        titles = {}
     chances = [chance_of(kin, gain, items, alpha=alpha) for kin in entries]
     if as_json:
         print_json({"chances": [{**asdict(one), "name": one.kin.name} for one in chances]})
     elif len(chances) == 1:
-        click.echo(chances[0].say())
+        click.echo(chances[0].say(titles.get(chances[0].kin.metric, "")))
     else:
         click.echo(_say_all(chances, gain, items, alpha) + chances[0].warn())
 
 
-def _select_of_run(like: str, runs: Path, atlas: Sequence[Kin]) -> list[Kin]:
-    """Return the entries of a run that `--like` names: all of them, or those of a metric, test set or class of pairs behind it."""
+def _select_of_run(like: str, runs: Path, atlas: Sequence[Kin]) -> tuple[list[Kin], dict[str, str]]:
+    """Return the entries of a run that `--like` names, and what its study calls its metrics.
+
+    They are all of the run, or those of a metric, test set or class of pairs behind its name.
+    """
+    from pipeline.api import open_run
+    from pipeline.errors import StoreError
     from pipeline.planning.atlas import entries_of
+    from pipeline.record.manifest import read_manifest
 
     name, _, kinship = like.partition(":")
-    cubes, part = _open(name, runs, atlas)
-    entries = list(entries_of(cubes))
+    run, part = _find(name, runs, atlas)
+    cubes = [cube.to_dataset() for cube in open_run(run.root).values()]
+    entries = list(entries_of({str(cube.attrs["test_set"]): cube for cube in cubes}))
     if not entries:
         raise click.UsageError(f"the run {name!r} has no class of twenty pairs")
     named = [kin for kin in entries if part in ("", kin.metric, kin.task, f"{kin.task}/{kin.metric}")]
     chosen = [kin for kin in named if kinship in ("", kin.kinship)]
     if not chosen:
-        run = name.removesuffix(f"/{part}") if part else name
-        there = ", ".join(f"{run}/{kin.name}" for kin in named or entries)
+        asked = name.removesuffix(f"/{part}") if part else name
+        there = ", ".join(f"{asked}/{kin.name}" for kin in named or entries)
         raise click.UsageError(f"the run has no {like!r} of twenty pairs or more, but {there}")
-    return chosen
+    try:
+        titles = {metric.name: metric.title for metric in read_manifest(run).inputs.metrics}
+    except StoreError:  # the numbers are there: names of the registry will do
+        titles = {}
+    return chosen, titles
 
 
-def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, Any], str]:
-    """Open a run and return its cubes with what is named behind it, as in RUN/bleu; say what there is where no run answers."""
-    from pipeline.api import open_run
+def _find(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[RunDirectory, str]:
+    """Find a run and what is named behind it, as in RUN/bleu; say what there is where no run answers."""
     from pipeline.errors import RunNotFound
     from pipeline.store.runs import find_run
 
@@ -233,8 +246,7 @@ def _open(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[Mapping[str, Any
             if error.problems[0].code != "P501":
                 raise
         else:
-            cubes = [cube.to_dataset() for cube in open_run(run.root).values()]
-            return {str(cube.attrs["test_set"]): cube for cube in cubes}, name[cut + 1 :]
+            return run, name[cut + 1 :]
     there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
     raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}")
 

@@ -85,8 +85,8 @@ class Chance:
     share: float
     gains: tuple[float, float, float]
 
-    def say(self) -> str:
-        """Return it in words."""
+    def say(self, title: str = "") -> str:
+        """Return it in words; the metric has the title that it has in its run, or that which people give it."""
         few = "fewer than 3 %" if self.share == 0 else "more than 97 %" if self.share == 1 else f"{100 * self.share:.0f} %"
         low, middle, high = self.gains
         kin = {"all": "pairs", "same": "pairs of relatives", "different": "pairs that are no relatives"}.get(
@@ -94,7 +94,7 @@ class Chance:
         )
         return (
             f"A gain of {self.gain:g} on {self.items:,} items is significant at {self.alpha:g} (two-sided) for {few} of the {kin} "
-            f"of {self.kin.task}, {name_metric(self.kin.metric)}.\n"
+            f"of {self.kin.task}, {title or name_metric(self.kin.metric)}.\n"
             f"Significant there: {low:.2f} for 5 % of them, {middle:.2f} for half, {high:.2f} for 95 %." + self.warn()
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from support.studies import run_cli
 from support.synthetic_cubes import build_cube
 
 import pipeline.api
+import pipeline.record.manifest
 from pipeline.cubes.tree import plant_cubes
 from pipeline.planning.atlas import PERCENTS, Kin, chance_of, entries_of, load_atlas, select_entries, to_json
 
@@ -125,6 +127,14 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_run_answers_to_its_name_and_to_that_of_a_part_of_it(runs: Path, like: str, names: list[str]) -> None:
     words = ("--gain", "1", "-n", "500", "--like", like.format(runs=runs), "--runs", str(runs), "--json")
     assert [chance["name"] for chance in json.loads(ask(*words))["chances"]] == names
+
+
+def test_a_metric_of_a_run_is_called_as_its_study_calls_it(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("--gain", "1", "-n", "500", "--like", "one-1234/chrf", "--runs", str(runs))
+    assert "of talks, chrF.\n" in ask(*asked)  # its plan cannot be read
+    told = SimpleNamespace(inputs=SimpleNamespace(metrics=[SimpleNamespace(name="chrf", title="chrF++")]))
+    monkeypatch.setattr(pipeline.record.manifest, "read_manifest", lambda run: told)
+    assert "of talks, chrF++.\n" in ask(*asked)
 
 
 @pytest.mark.parametrize(
