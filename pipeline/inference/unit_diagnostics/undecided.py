@@ -49,6 +49,7 @@ FEWEST_EFFECTIVE = 6.0
 _ENOUGH_UNITS = 100  # a failure seen elsewhere would not be missing from so many
 _LOSSES = -0.04  # acceleration towards the gain, skewness / (6 √n): t is then too large by a tenth and more
 _LEAST_KURTOSIS, _CARRIERS = 6.0, 4.0  # fewer units than four carry the variance: n / kurtosis
+_AT_ONCE = 2**18  # units of pairs whose differences are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +89,8 @@ class UnitShape:
         with np.errstate(invalid="ignore"):
             asked = (toward < _LOSSES) | _are_few(units, effective)
         one_size = np.zeros(len(measure.pairs), np.bool_)
-        for pair in np.flatnonzero(asked).tolist():
-            one_size[pair] = _differ_by_one_size(measure, *measure.pairs[pair].tolist())
+        if measure.form == "ratio":
+            one_size[asked] = _differ_by_one_size(measure, measure.pairs[asked])
         return cls(units, effective, observed.discordant, toward, moments.kurtosis, one_size)
 
 
@@ -128,13 +129,17 @@ def _are_few(units: int, effective: float | None) -> bool:
     return units < FEWEST_UNITS or (effective is not None and effective < FEWEST_EFFECTIVE)
 
 
-def _differ_by_one_size(measure: Measure, first: int, second: int) -> bool:
-    if measure.form != "ratio":
-        return False
+def _differ_by_one_size(measure: Measure, pairs: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Tell of each pair of ratios whether all units that differ do so by as much, over one denominator that all units have."""
     numerator, denominator = measure.statistics.transpose(2, 1, 0)
-    sizes = np.abs(numerator[first] - numerator[second])
-    alike = np.array_equal(denominator[first], denominator[second]) and len(np.unique(denominator[first])) == 1
-    return alike and bool(np.all((sizes == 0) | (sizes == sizes.max())))
+    constant = (denominator == denominator[:, :1]).all(axis=1)
+    first, second = pairs.T
+    found: NDArray[np.bool_] = constant[first] & constant[second] & (denominator[first, 0] == denominator[second, 0])
+    alike, rows = np.flatnonzero(found), max(1, _AT_ONCE // numerator.shape[1])
+    for some in (alike[start : start + rows] for start in range(0, len(alike), rows)):
+        sizes = np.abs(numerator[first[some]] - numerator[second[some]])
+        found[some] = ((sizes == 0) | (sizes == sizes.max(axis=1, keepdims=True))).all(axis=1)
+    return found
 
 
 def explain_undecided(reason: str, *, units: int, most: int | None = None, models: bool = False) -> str:

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.cubes.declarations import UNDECIDED as FLAGS
+from pipeline.inference.unit_diagnostics import undecided
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, UnitShape, explain_undecided, find_undecided
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
@@ -135,3 +136,23 @@ def test_every_reason_says_how_many_units_there_are_and_what_would_help(reason: 
 
 def test_every_reason_has_a_flag_in_cubes() -> None:
     assert ("none", *(reason.replace(" ", "-") for reason in UNDECIDED[1:])) == FLAGS
+
+
+@pytest.mark.parametrize("at_once", [1, 25, 2**18])
+def test_one_size_is_told_of_all_pairs_as_of_each_by_itself(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(undecided, "_AT_ONCE", at_once)
+    rng = np.random.default_rng(5)
+    statistics = np.stack([rng.integers(0, 2, (12, 9)), np.ones((12, 9), np.int64)], axis=2)
+    statistics[:, 3:5, 0] *= 3  # by as much, if not by one
+    statistics[4, 5, 0] = 7
+    statistics[:, 6:8, 1] = 2
+    statistics[1, 8, 1] = 5
+    pairs = np.stack(np.triu_indices(9, 1), axis=1)
+    measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.zeros(9, bool))
+    expected = []
+    for first, second in pairs.tolist():
+        moved = np.abs(statistics[:, first, 0] - statistics[:, second, 0])
+        below = np.unique(statistics[:, [first, second], 1])
+        expected.append(len(below) == 1 and len(np.unique(moved[moved > 0])) < 2)
+    assert undecided._differ_by_one_size(measure, pairs).tolist() == expected
+    assert 0 < sum(expected) < len(pairs)
