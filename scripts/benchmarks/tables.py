@@ -10,7 +10,7 @@ __all__ = ["TABLES", "render_all", "tabulate"]
 Record = Mapping[str, Any]
 MEBIBYTE = 2**20
 UNITS = {"outside_blocks": "{:.0%}", "added": "{:.0%}", "overhead": "{:.0%}", "peak_memory_bytes": "1 GiB"}
-UNITS |= {"beside_s": "{:.1f}", "analyses_s": "{:.1f}"}
+UNITS |= dict.fromkeys(("beside_s", "asked_s", "analyses_s"), "{:.1f}")
 MODES = {
     "full": "full measurement",
     "chosen": "a measurement of chosen parts",
