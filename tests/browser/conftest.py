@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from support.studies import run_cli
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report, odd_cubes
 
@@ -87,6 +88,22 @@ def odd_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ItemScores("other/..", "bleu", "effects", names, 10, None, bent, higher_is_better=False),
     )
     return write_page(tmp_path_factory.mktemp("odd"), odd_cubes(), ("thresholds", "size-curve", "calibration-transfer"), items)
+
+
+@pytest.fixture(scope="session")
+def models_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a comparison of two models by their runs, with all tables that `replicas` makes of them."""
+    folder, rng = tmp_path_factory.mktemp("models"), np.random.default_rng(3)
+    for model, chance in (("large", 0.8), ("small", 0.6)):
+        for run in range(3):
+            write_answers(folder / f"{model}.seed{run}.csv", rng.random(40) < chance)
+    done = run_cli("compare", "{system}.seed{replica}.csv", "--html", "page.html", "-b", "300", "-q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "page.html"
+
+
+def write_answers(path: Path, right: np.ndarray) -> None:
+    path.write_text("item,score\n" + "".join(f"{item},{int(one)}\n" for item, one in enumerate(right)), encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

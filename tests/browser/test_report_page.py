@@ -64,6 +64,19 @@ def test_the_console_is_silent_and_no_address_but_the_page_is_asked_for(browser,
     assert asked == [odd_page.as_uri()]
 
 
+def test_a_page_about_models_is_as_silent_and_offers_its_sentences(browser, models_page):
+    """Tables of findings begin with two models too, and have no verdict."""
+    open_page(browser, models_page)
+    open_all(browser)
+    assert browser.get_log("browser") == []
+    offered = [button.text for button in browser.find_elements(By.CSS_SELECTOR, "button") if button.text.startswith("Copy th")]
+    assert {"Copy these sentences", "Copy this sentence"} <= set(offered)
+    heads = browser.execute_script(
+        "return [...document.querySelectorAll('thead tr')].map(row => [...row.cells].map(cell => cell.textContent.trim()))"
+    )
+    assert any(own[:2] == ["better", "worse"] and "verdict" not in own for own in heads)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_is_clipped(browser, odd_page, width, scheme):
