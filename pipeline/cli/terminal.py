@@ -102,7 +102,7 @@ def show_problems(problems: Iterable[Problem]) -> None:
 
 
 def fold(line: str, width: int | None, indent: str = "  ") -> str:
-    """Break a line between parts that two spaces separate, on a terminal of so many columns.
+    """Break a line at its double spaces, so that it fits a terminal of this width.
 
     Examples
     --------

@@ -72,8 +72,8 @@ def find_test_sets(folders: Sequence[str], *, base: Path) -> dict[str, FolderFil
         return {}
     if len(folders) > 1:
         several = all(any(len(paths) > 1 for paths in _sort_files(folder, base)[0].values()) for folder in folders)
-        named = {folder: look_into(folder, base=base) for folder in folders} if several else {}
-        return named if len(set(map(os.path.basename, map(os.path.normpath, named)))) < len(named) else _by_last_name(named)
+        beside = {folder: _sort_files(os.path.dirname(os.path.normpath(folder)), base)[1] for folder in folders if several}
+        return _named({os.path.normpath(folder): _look_with(folder, beside[folder], base) for folder in beside})
     (folder,) = folders
     samples = _find_samples(base / folder)
     if samples:
@@ -90,18 +90,23 @@ def find_test_sets(folders: Sequence[str], *, base: Path) -> dict[str, FolderFil
     below = _outputs_below(folder, references, base)
     if len(below) < 2:
         return {}
-    found = {}
-    for name, beside in below:
-        files = look_into(name, base=base, alone=False)
-        found[os.path.relpath(name, folder)] = files if files.references else files._replace(references=[*beside])
-    last = {os.path.basename(name) for name in found}
-    if len(last) == 1:  # systems/ of each: the folder above it tells them apart
-        found = {os.path.dirname(name) or name: files for name, files in found.items()}
+    return _named({os.path.relpath(name, folder): _look_with(name, above, base) for name, above in below})
+
+
+def _look_with(folder: str, above: Sequence[str], base: Path) -> FolderFiles:
+    """Return the files of a test set, with the references from above where it has none of its own."""
+    files = look_into(folder, base=base, alone=False)
+    return files if files.references else files._replace(references=[*map(os.path.normpath, above)])
+
+
+def _named(found: dict[str, FolderFiles]) -> dict[str, FolderFiles]:
+    """Return the files of folders by the shortest names that tell them apart: of news/out and talks/out those above."""
+    shorter = {os.path.basename(name) for name in found}
+    if len(shorter) == len(found):
+        return {os.path.basename(name): files for name, files in found.items()}
+    if len(shorter) == 1 and all(map(os.path.dirname, found)):
+        return _named({os.path.dirname(name): files for name, files in found.items()})
     return {name.replace("/", "-"): files for name, files in found.items()}
-
-
-def _by_last_name(files: dict[str, FolderFiles]) -> dict[str, FolderFiles]:
-    return {os.path.basename(os.path.normpath(name)): own for name, own in files.items()}
 
 
 def find_reference(outputs: Sequence[str], *, base: Path) -> str | None:

@@ -80,7 +80,7 @@ def _solid_share(law: Factors) -> float:
 
 
 def _sum_draws(law: Factors, numbers: tuple[int, int]) -> tuple[_Half, _Half]:
-    """Return the sums of so many draws, twice: unsorted, and equal ones apart."""
+    """Return the sums of either number of draws, unsorted; equal sums are not merged."""
     most = max(numbers)
     order = np.argsort(~law.hollow, kind="stable")  # hollow atoms first, so that what is all hollow stays in front
     nothing = (np.zeros(0, np.int64), np.zeros(0))

@@ -203,7 +203,7 @@ def _counter(
     slack: NDArray[np.float64],
     memory_bytes: int,
 ) -> tuple[int, Callable[[int, int], Iterator[NDArray[np.int64]]]]:
-    """Return how many replicates of a group are counted at a time, and what counts so many from a first one on."""
+    """Return the length of a batch, and a function of the first replicate and their number that counts a group."""
     differences = Differences.of(null, replicas, group)
     if differences is not None:
         return _fit(differences.bytes_per_replicate, memory_bytes), partial(differences.count, draws)

@@ -61,6 +61,7 @@ SETS = ("news", "talks")
         (("ref.txt", "a.txt", "b.txt"), ["."], SETS),
         (("ref.txt", "a.txt", "b.txt"), ["news", "./talks/"], SETS),
         (("ref.txt", "systems/a.txt", "systems/b.txt"), ["."], SETS),
+        (("ref.txt", "systems/a.txt", "systems/b.txt"), ["news/systems", "talks/systems"], SETS),
         (("ref.txt", "a.txt", "b.txt"), ["news"], ()),
         (("out.txt",), ["."], ()),  # a folder each for two systems
         (("out.txt",), ["news", "talks"], ()),
@@ -75,14 +76,15 @@ def test_folders_of_several_outputs_are_test_sets(
     found = find_test_sets(folders, base=Path())
     assert tuple(found) == named
     for name, own in found.items():
-        assert [Path(path).parts[0] for path in (*own.outputs, *own.references)] == [name] * 3
-        assert [Path(path).name for path in (*own.outputs, *own.references)] == ["a.txt", "b.txt", "ref.txt"]
+        paths = [*map(Path, (*own.outputs, *own.references))]
+        assert {path.parts[0] for path in paths} == {name}
+        assert [path.name for path in paths] == ["a.txt", "b.txt", "ref.txt"]
 
 
 def test_references_above_are_those_of_every_test_set_that_has_none(tmp_path: Path) -> None:
     made(tmp_path, "ref.txt", "in/a.txt", "in/b.txt", "out/a.txt", "out/b.txt", "out/ref.txt")
     found = find_test_sets(["."], base=tmp_path)
-    assert {name: own.references for name, own in found.items()} == {"in": ["./ref.txt"], "out": ["out/ref.txt"]}
+    assert {name: own.references for name, own in found.items()} == {"in": ["ref.txt"], "out": ["out/ref.txt"]}
 
 
 def test_outputs_beside_folders_of_outputs_are_one_test_set(tmp_path: Path) -> None:
