@@ -23,9 +23,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
+
+from pipeline.dataclass import dataclass
 
 __all__ = [
     "ClusterError",

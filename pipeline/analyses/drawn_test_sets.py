@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.draws import Draws

@@ -8,7 +8,6 @@ class but *all*.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import PairTable, has_value
+from pipeline.dataclass import dataclass
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import read_standard_errors
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.wording import name_metric
 from pipeline.numerics.special import ndtri
 from pipeline.procedures.registry import PROCEDURES

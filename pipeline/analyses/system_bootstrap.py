@@ -11,12 +11,12 @@ The draws are addressed as all draws of the package are: by the study's seed, th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 

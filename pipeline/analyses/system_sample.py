@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import Relation
+from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.system_quantiles import SystemSample, quantile_interval
 
 __all__ = ["FEWEST_BASES", "LEVEL", "Sampled", "describe_interval", "sample_systems"]

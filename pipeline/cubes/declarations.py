@@ -4,15 +4,15 @@
 - What codes mean, by position: the words that stand in the attributes of variables, once.
 - The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
 - What the units of each pair look like (`UNIT_SHAPES`), what they do to it (`UNIT_EFFECTS`), and the one it hangs on (`INFLUENCE`).
-
-All other variables are declared in `variables`, which puts the whole table together.
+- All others are declared in `variables`, which puts the whole table together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from pipeline.dataclass import dataclass, field
 
 __all__ = [
     "BCA",

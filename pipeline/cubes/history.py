@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from pipeline.cubes.arrays import create_array, create_filled, create_group
 from pipeline.cubes.checked import seal, verify_group
 from pipeline.cubes.declarations import Variable
 from pipeline.cubes.zarr_files import ZarrGroup
+from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, StoreError
 from pipeline.store.files import store_error, sync_directory
 

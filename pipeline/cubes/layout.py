@@ -6,7 +6,6 @@ Zarr is not needed for either.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.declarations import Variable
 from pipeline.cubes.variables import CHUNKS
+from pipeline.dataclass import dataclass, field
 from pipeline.store.addresses import digest
 
 __all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import VARIABLES
 from pipeline.cubes.zarr_files import FilesInMemory, ZarrGroup
+from pipeline.dataclass import dataclass
 
 __all__ = ["EncodedPieces", "PieceWriter"]
 

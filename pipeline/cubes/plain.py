@@ -6,13 +6,14 @@ To import Zarr and xarray takes longer than a small comparison, and every read t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.zarr_files import ZarrArray
+from pipeline.dataclass import dataclass, field
 
 __all__ = ["PlainArray", "PlainCube", "StoredRegion", "label_arrays"]
 

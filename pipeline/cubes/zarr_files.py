@@ -14,7 +14,6 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.store.zstandard import zstd
 
 __all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup"]

@@ -9,10 +9,10 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pipeline.dataclass import dataclass
 from pipeline.engine.clusters.placement import offer_of_machine
 from pipeline.errors import PipelineError
 from pipeline.record.versions import PACKAGES

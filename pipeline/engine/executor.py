@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.task import Failure, Receipt, Task
 
 __all__ = ["Executor", "Outcome"]

@@ -7,10 +7,10 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.footprint import Footprint, estimate_footprint
 from pipeline.plan.inventory import Inventory

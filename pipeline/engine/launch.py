@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.engine.coordinator import OpenExecutor, Progress, coordinate
 from pipeline.engine.executor import Executor
 from pipeline.engine.restore import restore_frames, write_origin

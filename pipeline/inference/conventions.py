@@ -6,12 +6,11 @@ it is what a program that keeps all its replicates would print for these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass, field
 from pipeline.inference.p_values import REASONS, clopper_pearson
 from pipeline.resampling.comparison.compare import fold_lanes
 from pipeline.resampling.measures import LANES

@@ -7,12 +7,12 @@ together but for a chance of 1 %.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import SMALLEST, holm_within_reach

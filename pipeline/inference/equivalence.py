@@ -5,11 +5,10 @@ Counts of few units are too small, as they are for differences: Student's tails 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.numerics.special import stdtr

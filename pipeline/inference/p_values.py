@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.numerics.special import betaincinv
 from pipeline.resampling.measures import COUNTS, SUMS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces.figures import Figure, Mark
 from pipeline.interfaces.metrics import ScoreFunction
 

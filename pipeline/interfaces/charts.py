@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces.figures import INK
 
 __all__ = ["Area", "Axis", "Chart", "Corner", "Line", "Panels", "Points", "Rule", "Span", "Words"]

@@ -6,8 +6,9 @@ Nothing here imports matplotlib. A function that draws is handed matplotlib's ax
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from pipeline.dataclass import dataclass, field
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
+
+from pipeline.dataclass import dataclass, field
 
 __all__ = ["FileSample", "Items", "Reader", "Recognised", "usual_column"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.items import Items
 
 if TYPE_CHECKING:  # so that a mistyped name is reported without NumPy

@@ -6,10 +6,10 @@ A preset is data. Code that it names is text, "module:function", which is import
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces.metrics import Metric
 
 if TYPE_CHECKING:

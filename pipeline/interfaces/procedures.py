@@ -8,9 +8,10 @@ value imports them itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
+
+from pipeline.dataclass import dataclass, field
 
 __all__ = ["Method", "Procedure"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.documents import Grouping, Sources, documents_are_told, read_documents, read_group

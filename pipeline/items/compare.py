@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output

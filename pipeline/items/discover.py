@@ -7,9 +7,9 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem
 from pipeline.items.names import COMPRESSIONS, name_without_ending
 

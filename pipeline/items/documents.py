@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.compare import Candidate

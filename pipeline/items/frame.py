@@ -11,10 +11,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Literal
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["BEAM", "Aligned", "align_latest", "align_with_fewest_chunks"]
 

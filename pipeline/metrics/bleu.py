@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import FewSoFar, is_at_hand, plain_python
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate
 from pipeline.metrics._columns import output_column, reference_columns

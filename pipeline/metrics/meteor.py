@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, Literal
@@ -13,6 +12,7 @@ import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice

@@ -9,7 +9,6 @@ from __future__ import annotations
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Literal, NamedTuple
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import output_column, reference_rows
 from pipeline.metrics.kernels import score_ratio

@@ -7,13 +7,13 @@ once for all cells that the same groups of receipts cover, so that a plan costs 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.comparisons import Comparison, Size, strata_drawn
 from pipeline.plan.costs import block_seconds
 from pipeline.plan.inputs import MetricInputs, TestSetInputs

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.comparisons import list_sizes
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.methods import list_methods

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
+from pipeline.dataclass import dataclass, field
 from pipeline.study.grouping import ITEM
 
 __all__ = ["Inputs", "MetricInputs", "OutputInputs", "TestSetInputs"]

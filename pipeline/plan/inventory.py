@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple, Self, cast
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.plan.task import Failure, Kind, Receipt, triangle, unpack_mask
 from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.store.addresses import digest

@@ -12,8 +12,8 @@ better shall not change what a study holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.procedures.registry import PROCEDURES, exact_limit
 from pipeline.resampling.address import CELL, count_cells

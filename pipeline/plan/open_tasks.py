@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
+from pipeline.dataclass import dataclass
 from pipeline.plan.blocks import plan_resamples
 from pipeline.plan.comparisons import Comparison, list_comparisons, list_sizes, statistics_key
 from pipeline.plan.inputs import Inputs, OutputInputs, TestSetInputs

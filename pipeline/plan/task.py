@@ -9,12 +9,13 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.sample_size.planning import MOST_UNITS, bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
 from pipeline.interfaces.wording import format_p
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.wording import name_metric
 from pipeline.numerics.special import ndtri
 

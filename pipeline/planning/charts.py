@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.sample_size.planning import bootstrap_p
 from pipeline.interfaces.figures import INK, PALETTE, tidy_axes
 

@@ -10,7 +10,6 @@ test set, int64 after swaps, float32 after resampling. Beside another library a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Metric, PresetData, PresetNumbers
 from pipeline.metrics.bleu import Bleu
 from pipeline.metrics.chrf import Chrf

@@ -18,11 +18,11 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.cubes.history import SIDES, SlotCube, write_slot
+from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.store.files import (
     make_directory,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pipeline.cubes.layout import cube_name
+from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, StoreError
 from pipeline.metrics.registry import is_own
 from pipeline.plan.inputs import Inputs

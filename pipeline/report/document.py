@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Check, Finding
 from pipeline.report.facts import (
     AllPairs,

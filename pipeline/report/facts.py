@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Check, Column
 
 __all__ = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipeline.analyses.replicas.models import ModelGains
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Finding
 from pipeline.report.facts import Cells, Failure, TrainingRow
 from pipeline.report.item_scores import ItemScores

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.wording import name_metric
 
 __all__ = ["MOST_BYTES", "ItemScores", "encode_item_scores"]

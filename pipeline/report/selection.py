@@ -7,9 +7,9 @@ import csv
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.dataclass import dataclass, field
 from pipeline.options import suggest
 from pipeline.report.layout.files import Files
 from pipeline.study.expectations import COMPARISON, Expectation

@@ -6,13 +6,12 @@ low, replicate high, 0), and draw 4·quad + j of n units is (word j · n) >> 32.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.bare import bare_kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
 __all__ = ["Draws", "check_replicates", "draw_counts", "draw_order", "draw_units", "draw_weights", "rows_of"]

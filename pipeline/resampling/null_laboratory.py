@@ -8,11 +8,11 @@ null data sets on resamples are Σ w A + Σ w s D: one product of null data sets
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import COUNTS, ScoreFunction
 from pipeline.resampling.null_products import Product

@@ -7,11 +7,11 @@ why they may be made in bytes too, `pipeline.resampling.products.byte_product`: 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.products.byte_columns import BASE, cut_digits
 from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts, times_digits
 from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude

@@ -9,12 +9,11 @@ Where replicates are many, bins are of rounded scores (`pipeline.resampling.roun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.order_statistics import interpolate, read_off, select
 from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
 

@@ -11,12 +11,11 @@ gains of a pair share a bin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.order_statistics import interpolate, select
 
 __all__ = ["RoundedScores", "find_among_rounded", "round_scores"]

@@ -8,13 +8,13 @@ draw as it was; with a single stratum the two are the same function of the key.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import check_replicates, rows_of
 from pipeline.resampling.philox import SHIFT, draw_words, rounds

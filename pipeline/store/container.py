@@ -13,13 +13,13 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.store.packing import pack_rows, unpack_rows
 
 __all__ = ["StoredArrays", "pack"]

@@ -12,10 +12,10 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import StoreError
 from pipeline.store.addresses import digest_bytes
 from pipeline.store.brought import FOLDER, MARK, Brought, find_brought

@@ -18,10 +18,11 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.store.files import FILE_MODE, make_directory, store_error, temporary_name, write_json
 from pipeline.store.process import Process, process_is_gone, this_process

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["Process", "machine_name", "name_process", "process_is_gone", "this_process"]
 

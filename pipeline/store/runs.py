@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import RunNotFound, StoreError
 from pipeline.store.files import store_error
 from pipeline.store.seals import read_sealed

@@ -11,12 +11,13 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem, StudyError
 from pipeline.inputs import read_input, size_text
 from pipeline.options import suggest

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import PipelineError, Problem, StudyError
 from pipeline.interfaces import Items, KeepsModels, Trainer, TrainingItems
 from pipeline.items.readers.registry import load_reader

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pipeline.dataclass import dataclass
 from pipeline.metrics.registry import is_own
 from pipeline.study.schema import MetricSpec, Study
 from pipeline.study.training_schema import ModelSpec

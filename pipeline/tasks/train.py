@@ -11,11 +11,12 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import PipelineError, StoreError, TaskError
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.items.training import count_instances, lend_items, load_training_items, number_units

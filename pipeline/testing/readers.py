@@ -14,10 +14,10 @@ import gzip
 import lzma
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError
 from pipeline.interfaces import Items, Reader
 from pipeline.testing._samples import ask_all, garble, take_sample

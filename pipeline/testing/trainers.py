@@ -8,13 +8,14 @@ import random
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import KeepsModels, Trainer, TrainingItems
 
 __all__ = ["TrainerContract", "TrainerExample", "take_training_items"]

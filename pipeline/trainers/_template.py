@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+
+from pipeline.dataclass import dataclass, field
 
 __all__ = ["ANYWHERE", "Placeholder", "fill_template", "parse_template"]
 

@@ -6,7 +6,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
 from pipeline.interfaces import Trainer, TrainingItems
 from pipeline.trainers._kept_files import load_files, save_files

@@ -12,10 +12,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.foreign_code import refuse_foreign_code
 from pipeline.trainers._outcome import DISK_IS_FULL, judge, kept_log, size
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
 from pipeline.resampling.replicas.permutations import draw_permutations

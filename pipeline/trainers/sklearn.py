@@ -6,7 +6,6 @@ import importlib
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import PipelineError, PluginError, Problem, StudyError
 from pipeline.foreign_code import refuse_foreign_code
 from pipeline.interfaces import Trainer, TrainingItems

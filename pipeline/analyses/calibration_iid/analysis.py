@@ -9,7 +9,6 @@ that is expected where gains are Gaussian, given how large the true ones are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from pipeline.analyses.calibration_iid.rows import Population, list_rows, nothin
 from pipeline.analyses.pairs import FULL, describe_copies, find_copies
 from pipeline.analyses.standard_errors import describe_replaced, read_standard_errors
 from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.drawn_test_sets import bootstrap_pairs
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units

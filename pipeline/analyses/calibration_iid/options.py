@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.analyses.pairs import BORDERLINE
+from pipeline.dataclass import dataclass
 
 __all__ = ["CalibrationIidOptions"]
 

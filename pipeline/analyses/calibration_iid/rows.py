@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.calibration_iid.draws import PairsOnDraw
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.pairs import FEW_PAIRS
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.sign_agreement import SignCounts, expected_agreement, share_error
 from pipeline.numerics.special import expit, logit, stdtrit
 

@@ -9,7 +9,6 @@ the gain that is kept, Σ δ there over Σ δ on the base: of gains that stand o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.calibration_transfer.gains import draw_gains, find_line, list_points, show_lines
@@ -18,6 +17,7 @@ from pipeline.analyses.calibration_transfer.pages import SECTION, list_figures, 
 from pipeline.analyses.calibration_transfer.rows import Carried, carry, list_bins, list_levels, nothing
 from pipeline.analyses.pairs import describe_copies, describe_one_sided
 from pipeline.analyses.units import count_shared
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
 

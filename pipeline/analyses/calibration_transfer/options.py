@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pipeline.analyses.pairs import BORDERLINE
 from pipeline.analyses.system_bootstrap import REPLICATES
+from pipeline.dataclass import dataclass
 
 __all__ = ["CalibrationOptions"]
 

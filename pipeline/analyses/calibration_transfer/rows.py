@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.analyses.pair_classes import find_base
 from pipeline.analyses.pairs import FEW_PAIRS, FULL, PairTable, list_slices, read_pairs
 from pipeline.analyses.system_bootstrap import SystemBootstrap, share_of_weight, system_interval
+from pipeline.dataclass import dataclass
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,12 +8,12 @@ sample; and whether test sets that a learner finds easy or hard are so together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.distributions.data import list_groups, read_direction
 from pipeline.analyses.distributions.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.distributions.rows import compare_models, correlate_test_sets, describe_groups, list_scores
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import read_options
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import FULL, read_coordinate
+from pipeline.dataclass import dataclass
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,7 +8,6 @@ have in common, with an interval for how well its units know it; a test says whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,6 +30,7 @@ from pipeline.analyses.pairs import (
 )
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.units import count_shared, read_unit_statistics, read_units_of_items
+from pipeline.dataclass import dataclass, field
 from pipeline.inference.across.typical_error import typical_log_error, welch_test
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["SizeOf", "choose_units", "size_of"]
 

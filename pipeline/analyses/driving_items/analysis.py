@@ -8,7 +8,6 @@ nothing of any pair.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +18,7 @@ from pipeline.analyses.driving_items.pages import SECTION, list_figures, list_ta
 from pipeline.analyses.pairs import FULL, find_copies
 from pipeline.analyses.presentation import baseline_of
 from pipeline.analyses.units import read_documents, read_units_of_items
+from pipeline.dataclass import dataclass, field
 from pipeline.inference.unit_diagnostics.driving_items import (
     contributions,
     count_to_flip,

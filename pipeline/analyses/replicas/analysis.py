@@ -8,7 +8,6 @@ single systems are not touched.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from pipeline.analyses.replicas.subsets import subset_rows
 from pipeline.analyses.replicas.tables import make_tables
 from pipeline.analyses.replicas.variance import take_apart
 from pipeline.analyses.units import EARLIER
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 from pipeline.procedures.registry import default_procedure

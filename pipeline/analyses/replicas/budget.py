@@ -8,7 +8,6 @@ is their harmonic mean, which gives the same variance.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from pipeline.analyses.presentation import select
 from pipeline.analyses.replicas.variance import FEW_DEGREES
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import INK, PALETTE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.pairs import read_coordinate
 from pipeline.analyses.units import read_units_of_items
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.replicas.outputs import Replicas

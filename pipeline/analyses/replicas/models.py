@@ -12,7 +12,6 @@ of whole units (`segment-block`). Nor does it know of failures that were not dra
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +22,7 @@ from pipeline.analyses.replicas.data import Model, group_runs, load_replicas, pa
 from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.analyses.replicas.variance import Variances, take_apart
+from pipeline.dataclass import dataclass
 from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import find_undecided

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.numerics.special import ndtr, ndtri

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.replicas.nulls import null_named
 
 __all__ = ["DEFAULT_NULLS", "DEFAULT_RUNS", "ReplicaOptions"]

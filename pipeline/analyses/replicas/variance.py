@@ -7,12 +7,13 @@ without unit i. Their mean is the run's score, their spread its jackknife varian
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.replicas.components import Components, unit_values, variance_components
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 

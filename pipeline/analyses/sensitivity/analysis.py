@@ -8,7 +8,6 @@ the wrong way: with a `reference`, such as human judgement, each metric gets its
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +22,7 @@ from pipeline.analyses.sensitivity.rows import compare_rulers, describe_rulers, 
 from pipeline.analyses.standard_errors import describe_replaced
 from pipeline.analyses.system_bootstrap import SystemBootstrap
 from pipeline.analyses.units import count_shared
+from pipeline.dataclass import dataclass, field
 from pipeline.inference.across.pairwise_accuracy import gaussian_p, permute_measures
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS

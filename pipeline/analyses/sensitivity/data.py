@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.pairs import FULL, find_copies
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_unit_statistics, read_units_of_items
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.pairwise_accuracy import UnitValues
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import PROCEDURES

@@ -8,7 +8,6 @@ interval. It is for means of scores that cannot leave known bounds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +17,7 @@ from pipeline.analyses.sequential.options import SequentialOptions
 from pipeline.analyses.sequential.rows import HALVINGS, choose_looks, look_rows, nothing, pair_rows, product_rows
 from pipeline.analyses.sequential.tables import NOTES, PRODUCT_NOTE, SECTION, describe_place, make_tables
 from pipeline.analyses.units import count_shared
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import meant, read_options
 

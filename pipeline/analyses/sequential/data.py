@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.presentation import FULL, baseline_of
 from pipeline.analyses.sequential.options import SequentialOptions
 from pipeline.analyses.units import EARLIER, read_units_of_items
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import draw_order

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["SequentialOptions"]
 

@@ -7,7 +7,6 @@ with the order of units, so test sets can be drawn too: random subsets, and unit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.pairs import describe_copies, describe_one_sided, list_slices, read_units
@@ -16,6 +15,7 @@ from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.size_curve.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.size_curve.points import DrawnSizes, choose_sizes, describe_prefixes, drawn_by, list_pairs_by_size
 from pipeline.analyses.standard_errors import describe_replaced
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.wording import name_metric
 from pipeline.options import read_options

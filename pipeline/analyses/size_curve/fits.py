@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.special import stdtr
 
 __all__ = ["FEWEST_SIZES", "QUANTITIES", "Line", "fit_line", "fit_points"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from pipeline.analyses.pairs import BORDERLINE, Window
+from pipeline.dataclass import dataclass
 
 __all__ = ["Rule", "SizeCurveOptions"]
 

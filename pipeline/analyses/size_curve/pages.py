@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from pipeline.analyses.confidence import draw_confidence
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select, title_of
 from pipeline.analyses.size_curve.fits import QUANTITIES
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import PALETTE

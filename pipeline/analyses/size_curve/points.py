@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from pipeline.analyses.drawn_test_sets import DrawnPairs, bootstrap_pairs
 from pipeline.analyses.pairs import FULL, Window, find_copies, percentile_of, read_pairs, read_units
 from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key

@@ -8,7 +8,6 @@ more over all pairs (docs/suites.md).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
@@ -16,6 +15,7 @@ from pipeline.analyses.suite.figures import list_figures
 from pipeline.analyses.suite.rows import pair_rows
 from pipeline.analyses.suite.tables import SECTION, make_tables
 from pipeline.analyses.suite.words import Summary, describe_family
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Analysis, Finding
 from pipeline.options import meant, read_options
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_few_units, read_student_tails
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.suites import directed_hits, directed_p, least_directed
 from pipeline.inference.decision import bound_computed, bound_counted
 from pipeline.inference.multiple_comparisons.families import lacks_spread

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.suite.data import Question, SuiteData
 from pipeline.analyses.suite.words import describe_pair, name_some
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.suite_conclusions import CONCLUSIONS, SuiteConclusion, conclude_questions, count_alone
 from pipeline.inference.across.suites import Heterogeneity, heterogeneity
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, explain_undecided

@@ -11,7 +11,6 @@ systems like these.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,6 +43,7 @@ from pipeline.analyses.thresholds.pages import (
     show_tables,
     state_thresholds,
 )
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding
 from pipeline.numerics.special import expit, logit
 from pipeline.options import read_options

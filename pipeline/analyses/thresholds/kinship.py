@@ -7,7 +7,6 @@ others 2012, §3.1.1, saw it in the curves). `pipeline.inference.across.label_pe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.pair_classes import PairClass, Relation
 from pipeline.analyses.pairs import FEW_PAIRS, PairTable
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.label_permutation import (
     LabelTest,
     count_arrangements,

@@ -9,7 +9,6 @@ too; where models have several runs, null data sets are made of whole runs too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipeline.analyses.type_one.figures import list_figures, list_quantiles
@@ -23,6 +22,7 @@ from pipeline.analyses.type_one.runs import MIXED, SPLIT
 from pipeline.analyses.type_one.tables import make_tables
 from pipeline.analyses.type_one.tests import ask_nulls
 from pipeline.analyses.type_one.words import check_level, check_runs
+from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.options import read_options
 from pipeline.resampling.address import draw_key

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pipeline.analyses.type_one.pairs import RULES
+from pipeline.dataclass import dataclass
 
 __all__ = ["TypeOneOptions"]
 

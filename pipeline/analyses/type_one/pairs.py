@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.units import EARLIER, read_documents, read_strata, read_units_of_items
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.null_laboratory import TwoOutputs

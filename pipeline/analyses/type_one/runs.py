@@ -7,7 +7,6 @@ models, among which the difference of the models is one more thing that runs dif
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.type_one.tests import Tested
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import NULLS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.type_one.own_p import OwnP
+from pipeline.dataclass import dataclass
 from pipeline.inference.direct.scores import is_mean
 from pipeline.inference.p_values import CONVENTIONS, p_values
 from pipeline.interfaces import ScoredStatistics

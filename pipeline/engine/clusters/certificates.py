@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import datetime
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from pipeline.dataclass import dataclass
 from pipeline.store.files import make_directory, write_bytes
 
 __all__ = ["Certificate", "make_certificate"]

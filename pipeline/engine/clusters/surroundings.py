@@ -6,10 +6,10 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass, field
 from pipeline.engine.clusters.certificates import make_certificate
 from pipeline.engine.clusters.cluster import Kind, find_class
 from pipeline.store.files import scratch_directory, temporary_name

@@ -14,12 +14,12 @@ counted: Phipson & Smyth 2010, doi:10.2202/1544-6115.1585).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.philox import philox
 
 __all__ = ["LabelTest", "count_arrangements", "draw_orders", "list_arrangements", "permute_labels"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.special import ndtr, ndtri
 
 __all__ = ["SignCounts", "expected_agreement", "share_error"]

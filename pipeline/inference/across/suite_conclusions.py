@@ -7,11 +7,10 @@ hold anywhere; partial conjunction of each at its share of α says on how many, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.across.suites import conclude_suite
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 

@@ -6,11 +6,10 @@ directions of many pairs are brought together in `pipeline.inference.across.suit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.special import chdtrc
 
 __all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directed_p", "heterogeneity", "least_directed"]

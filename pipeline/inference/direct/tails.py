@@ -12,12 +12,13 @@ machine changes what is there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.direct.exact import exact_tests, mark_model_tails
 from pipeline.inference.direct.result import LABELS, REASONS, DirectP, assemble, code_of
 from pipeline.inference.direct.scores import MEMORY, differences, is_mean, why_no_numerators

@@ -9,11 +9,11 @@ g_i ∝ exp(λ ℓ_i) with ℓ the influence of the units *at g*; for a linear s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.solvers import find_root
 from pipeline.numerics.special import erfcx
 from pipeline.resampling.measures import ScoreFunction

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS, Intervals, refuse
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed

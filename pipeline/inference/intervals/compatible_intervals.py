@@ -9,11 +9,10 @@ doi:10.1002/sim.3319; Guilbaud 2008, doi:10.1002/bimj.200710449).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.proportions import tango
 from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS, Intervals, refuse
 from pipeline.inference.multiple_comparisons.families import REASONS

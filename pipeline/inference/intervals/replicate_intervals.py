@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.special import ndtr, ndtri
 from pipeline.resampling.measures import COUNTS
 from pipeline.resampling.observe import TOLERANCE

@@ -20,11 +20,11 @@ the more so the fewer systems there are (`docs/thresholds.md` has the coverage o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.solvers import find_root
 from pipeline.numerics.special import betainc, ndtri, stdtrit
 

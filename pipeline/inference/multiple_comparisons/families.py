@@ -7,13 +7,13 @@ with an undefined score are counted apart, so that p can be conditional on those
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.resampling.observe import TOLERANCE
 

@@ -10,11 +10,10 @@ The maximum over pairs has on them the law that it has in the data, whatever the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.families import Members, PairFamily, count_any, count_step_down
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.numerics.special import ndtr, ndtri

@@ -8,11 +8,12 @@ and absorb: two systems share one exactly where they are not separated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from string import ascii_letters
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["CLUSTERS", "RankIntervals", "Separation", "compact_letters", "name_letters", "rank_intervals", "separate"]
 

@@ -25,13 +25,13 @@ Nothing here goes below the floor of few units: who decides takes the larger of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.families import PairFamily, order_family
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.inference.unit_diagnostics.few_wins import FewWins

@@ -19,10 +19,11 @@ so that λ_t knows the values before x_t only. K⁺ falls as m grows and K⁻ ri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["BoundedSequences", "Capital", "ConfidenceSequence"]
 

@@ -9,7 +9,8 @@ asks that p is a p at each look, and that the shares do not follow what earlier 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["Spending"]
 

@@ -9,11 +9,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.numerics.special import betaln, ndtri, ndtri_exp, stdtr
 

@@ -12,7 +12,6 @@ than m wins without a loss, whose p is 2^(1 − m).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.numerics.special import gammaln, stdtrit, xlogy

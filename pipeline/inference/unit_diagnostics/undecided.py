@@ -17,11 +17,11 @@ leaves no trace in any pair cannot be seen: docs/levels.md says what that costs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.standard_errors.influence import PairMoments

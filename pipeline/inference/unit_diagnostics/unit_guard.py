@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, FEW_EFFECTIVE, expected_rejection, sign_flip_floor
 from pipeline.numerics.special import ndtri, stdtr, stdtrit
 

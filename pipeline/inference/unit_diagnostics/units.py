@@ -6,12 +6,11 @@ while their difference is not, and the other way round; so every pair has its ow
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 
 __all__ = ["REASONS", "UnitEffects", "count_items", "effective_units", "unit_effects"]
 

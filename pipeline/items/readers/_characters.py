@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.dataclass import dataclass
 from pipeline.items.readers._conllu_rows import Range
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers._streams import is_compressed, read_chunks

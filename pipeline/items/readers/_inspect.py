@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
 from pipeline.items.readers._json import need, parse_json, read_json, refuse_shape
 from pipeline.items.readers._scored import find_at

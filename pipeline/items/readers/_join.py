@@ -7,10 +7,10 @@ throughout. An output whose system nobody names is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
 

@@ -6,9 +6,9 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines, write_lines
 from pipeline.options import suggest

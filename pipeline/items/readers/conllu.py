@@ -7,11 +7,12 @@ the gold, along the characters that both have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._characters import Text, align_words, find_difference, lay_out

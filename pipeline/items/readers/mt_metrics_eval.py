@@ -6,10 +6,10 @@ The file of documents beside them has ``DOMAIN DOCUMENT`` lines, one a segment (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, refuse_gold, with_warnings

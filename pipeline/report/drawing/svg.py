@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.figures import INK, PALETTE
 
 __all__ = ["Drawing", "inline_svg"]

@@ -8,12 +8,12 @@ of their own among them. Each family is tested at one level
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.multiplicity import adjust_across_families, any_false_rejection
 from pipeline.report.facts import FamilyCounts, FamilyP
 from pipeline.report.pairs.columns import Column, constant, flags, known_flags, numbers, unless

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
 from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value, replicates_in_use
 from pipeline.inference.p_values import clopper_pearson

@@ -6,12 +6,12 @@ first. Both come from `pipeline.inference`, and nothing else in a report makes a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
 from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t
 from pipeline.inference.multiple_comparisons.multiplicity import holm_of_decided

@@ -6,9 +6,10 @@ Nothing is decided here: the answers are the verdicts of the report, seen from t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import StudyError
 from pipeline.inference.sequential.spending import Spending
 from pipeline.interfaces.wording import name_metric

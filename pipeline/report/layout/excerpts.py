@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.wording import call_metrics
 from pipeline.report.document import Report
 from pipeline.report.layout.view import View

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.report.layout.view import View, fill, text_width
 
 __all__ = ["Screen", "lay_out"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["View", "align_text", "fill", "text_width"]
 

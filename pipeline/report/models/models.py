@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.replicas.models import ModelGains
+from pipeline.dataclass import dataclass
 from pipeline.inference.equivalence import VERDICTS, judge
 from pipeline.inference.intervals.compatible_intervals import hold_to_verdict
 from pipeline.inference.multiple_comparisons.multiplicity import holm_of_decided

@@ -6,11 +6,12 @@ A value that every pair shares, such as a name of the family or nothing at all, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["At", "Column", "coded", "constant", "counts", "flags", "known_flags", "numbers", "unless"]
 

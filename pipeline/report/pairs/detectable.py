@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import prefer_replicates
+from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value as max_t_critical
 from pipeline.inference.sample_size.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
 from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, level_of, units_for_gain

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.exact import drawn_replicates, is_exact
 from pipeline.analyses.standard_errors import prefer_replicates
 from pipeline.analyses.units import read_few_units, read_student_tails
+from pipeline.dataclass import dataclass
 from pipeline.inference.decision import without_zero
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.unit_diagnostics.few_units import evidence_floor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, Self, overload
@@ -11,6 +11,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.report.pairs.columns import At, Column
 from pipeline.report.pairs.pair_parts import Interval, Leverage, MethodInterval, MethodIntervalWithP, MinimumDetectableEffect
 from pipeline.report.pairs.pairs import Pairs

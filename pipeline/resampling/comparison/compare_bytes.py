@@ -7,14 +7,13 @@ numbers are exact in any order, so that all has the bits of `pipeline.resampling
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import count_below, take_distances
 from pipeline.compiled.sizes import BLOCK, CUTS, MOST
+from pipeline.dataclass import dataclass
 from pipeline.resampling.comparison.compare import Tally, Thresholds
 from pipeline.resampling.comparison.compare_integers import GainTables, add_gains, add_sides
 from pipeline.resampling.comparison.gain_counts import place_of

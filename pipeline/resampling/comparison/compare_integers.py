@@ -7,12 +7,11 @@ different gains in place of 16 384 replicates. Sums of whole numbers are exact i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.address import CELL
 from pipeline.resampling.comparison.compare import Tally, Thresholds
 from pipeline.resampling.comparison.gain_counts import add_counts, place_of

@@ -5,12 +5,12 @@ The choice depends on the two systems of the pair alone, never on who else is th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.comparison.compare import Crossed, Thresholds
 from pipeline.resampling.measures import BINS, HALF_WIDTH, RULES, Measure, Observed
 from pipeline.resampling.observe import TOLERANCE

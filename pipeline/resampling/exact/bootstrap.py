@@ -14,11 +14,11 @@ discordant units it would be lost in an interval.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.fourier import irfft, next_fast_len, rfft
 from pipeline.resampling.exact.budget import QUICK, Budget
 from pipeline.resampling.exact.chances import BootstrapChances, Chance, Event, Law

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["CERTAIN", "BootstrapChances", "Chance", "Event", "Law", "SignFlipChances"]
 

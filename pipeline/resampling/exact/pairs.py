@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled.small_work import FewSoFar, is_at_hand, plain_python
+from pipeline.dataclass import dataclass
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import QUICK, Budget

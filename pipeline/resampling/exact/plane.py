@@ -9,12 +9,12 @@ few dozen transforms over c remain.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.numerics.fourier import fft, ifft, next_fast_len
 from pipeline.resampling.exact.chances import Event
 from pipeline.resampling.exact.factors import Factors, expected_hits, make_factor

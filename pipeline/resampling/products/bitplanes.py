@@ -7,7 +7,6 @@ sentences (six bits) a quarter; every sum is an integer, so nothing depends on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import count_bits
+from pipeline.dataclass import dataclass
 from pipeline.resampling.products.contract import Contraction, Product, largest_magnitude
 
 __all__ = ["BitPlanes", "SwapProduct", "pad_words", "plan_swap_product"]

@@ -5,12 +5,11 @@ The integers are those that single and double precision give, to the last one: n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.products.byte_product import (
     LANES,
     ByteColumns,

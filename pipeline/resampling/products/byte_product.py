@@ -19,7 +19,6 @@ import functools
 import os
 import sys
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from pipeline.compiled import kernel
 from pipeline.compiled.sizes import TILE, VECTORS
 from pipeline.compiled.small_work import FewSoFar
 from pipeline.compiled.tile_permission import may_use_tiles
+from pipeline.dataclass import dataclass
 from pipeline.resampling.products.byte_kernels import FORMS, KERNELS, Counts, is_kernel_at_hand
 from pipeline.resampling.products.contract import FORM_VARIABLE
 from pipeline.resampling.products.tile_product import lay_tiles

@@ -13,13 +13,13 @@ All of it is exact in integers, so that no sum depends on what was saved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.products.contract import (
     FLOAT32_LIMIT,

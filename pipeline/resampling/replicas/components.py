@@ -8,11 +8,11 @@ McCulloch 1992, doi:10.1002/9780470316856, ch. 4 and 5). Estimates are unbiased,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 from pipeline.resampling.standard_errors.influence import leave_one_out
 

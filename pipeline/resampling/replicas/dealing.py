@@ -7,12 +7,11 @@ of each system together at the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.replicas.permutations import fill_words, shuffle_places

@@ -8,11 +8,11 @@ small numbers, where `RunColumns` sums two of larger ones; where there are more 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.products.bitplanes import BitPlanes
 from pipeline.resampling.replicas.groups import Group

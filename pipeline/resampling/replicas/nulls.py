@@ -6,12 +6,13 @@ two-sided counts of each pair, the p that follows, and why a pair has none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipeline.dataclass import dataclass
 
 __all__ = ["FEWEST_RUNS", "NULLS", "REASONS", "Null", "NullCounts", "may_have_p", "null_named", "smallest_p"]
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.resampling.measures import ScoreFunction
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.products.bitplanes import BitPlanes

@@ -21,11 +21,10 @@ its own variance of runs here (Welch 1947): degrees of freedom of one pooled ove
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.numerics.special import stdtr, stdtrit
 from pipeline.resampling.replicas.components import squares_within, unit_values
 from pipeline.resampling.replicas.nulls import REASONS

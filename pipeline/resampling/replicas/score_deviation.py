@@ -8,11 +8,10 @@ of units, for these and for whatever else looks at single replicates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import suited
+from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import ScoreFunction
 
 __all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments", "score_errors"]

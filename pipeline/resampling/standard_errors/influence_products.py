@@ -12,12 +12,11 @@ together again: integers, and the same ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.dataclass import dataclass, field
 from pipeline.resampling.products.byte_product import ByteColumns, lay_out, multiply_bytes
 from pipeline.resampling.standard_errors.influence_spread import spread_of_influences
 

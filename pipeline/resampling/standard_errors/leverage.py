@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import suited
+from pipeline.dataclass import dataclass
 
 __all__ = ["PairLeverage", "pair_leverage"]
 

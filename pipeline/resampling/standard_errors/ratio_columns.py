@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass, field
 from pipeline.resampling.products.byte_columns import ByteContraction
 from pipeline.resampling.products.contract import Contraction, plan_contraction
 from pipeline.resampling.standard_errors.ratio_spread import LOST

@@ -8,13 +8,13 @@ Other metrics need sums of squares of influence values, which are put on a latti
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled.small_work import suited
+from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor, score_observed
 from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.units import UnitEffects, effective_units, unit_effects
 from pipeline.items.stored import load_frame, load_grouping, number_groups
 from pipeline.plan.comparisons import Comparison

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pipeline.cubes.declarations import UNIT_EFFECTS
 from pipeline.cubes.layout import CubeLayout, MetricInfo
+from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.p_values import CONVENTIONS
 from pipeline.inference.unit_diagnostics.units import effective_units

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.layout import CubeLayout
+from pipeline.dataclass import dataclass
 from pipeline.inference.direct.exact import sign_flips_of_few
 from pipeline.inference.unit_diagnostics.few_units import StudentTails, evidence_floor
 from pipeline.inference.unit_diagnostics.units import effective_units

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.variables import CHUNKS
+from pipeline.dataclass import dataclass
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Coverage
 from pipeline.plan.task import Receipt

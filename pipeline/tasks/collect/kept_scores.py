@@ -6,12 +6,12 @@ Replicates are kept up to `SCORES_BYTES`: of very many systems only the first ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T, BootstrapTReader
 from pipeline.inference.intervals.compatible_intervals import simultaneous
 from pipeline.inference.intervals.proportions import PROPORTIONS, proportion_intervals

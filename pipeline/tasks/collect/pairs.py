@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
+from pipeline.dataclass import dataclass
 from pipeline.inference.decision import without_zero
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.direct.tails import few_hits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.declarations import TOOL_REASONS
 from pipeline.cubes.layout import CubeLayout
+from pipeline.dataclass import dataclass
 from pipeline.inference.p_values import counted_p
 from pipeline.interfaces import PresetData, PresetNumbers, PresetRule
 from pipeline.metrics.registry import load_metric

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.charts import Area, Chart, Line, Panels, Points, Rule, Span, Words
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out

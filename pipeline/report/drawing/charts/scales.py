@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.charts import Area, Axis, Chart, Line, Points, Rule
 from pipeline.report.drawing.shapes import ticks
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import name_metric, shorten
 from pipeline.report.drawing.charts.scales import Scale, widen

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.dataclass import dataclass
 from pipeline.interfaces.figures import GRID, INK, PALETTE
 from pipeline.interfaces.wording import shorten
 from pipeline.report.drawing.shapes import NARROW, SIZE, bar, line, picture, width_of, words
