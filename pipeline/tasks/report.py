@@ -23,7 +23,7 @@ from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
-from pipeline.plan.inputs import MetricInputs
+from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.plan.inventory import Inventory
 from pipeline.plan.open_tasks import plan_study, plan_trainings, present_outputs
 from pipeline.plan.task import Failure as TaskFailure
@@ -175,10 +175,11 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: d
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}
     asked_anew["asked_baseline"] = asked.resampling.family_baseline or ""  # beside the baseline that the cube was adjusted for
     collected = {str(r.covers["test_set"]) for r in inventory.receipts.values() if r.kind == "collect"}
+    stored = (read_cubes if _is_plain(asked) else open_cubes)(run.cubes)
     cubes = {
         # The cube's own intervals stay at the level of the run.
         name: cube.assign_attrs(asked_anew, alpha_of_intervals=cube.attrs["alpha"])
-        for name, cube in (read_cubes if _is_plain(asked) else open_cubes)(run.cubes).items()
+        for name, cube in _in_order(stored, manifest.inputs.test_sets)
         if name in collected
     }
     plan = plan_study(manifest.study, manifest.inputs, inventory, run=run.id)
@@ -208,6 +209,11 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: d
         unit_reasons={t.name: t.unit_reason for t in manifest.inputs.test_sets if t.unit_reason},
         provenance=read_provenance(run, manifest),
     )
+
+
+def _in_order(cubes: Mapping[str, Any], test_sets: Sequence[TestSetInputs]) -> Iterator[tuple[str, Any]]:
+    """Yield cubes in the study's order of test sets: readers of a report look for the order that they wrote."""
+    return ((t.name, cubes[t.name]) for t in test_sets if t.name in cubes)
 
 
 def _is_plain(study: Study) -> bool:
