@@ -249,8 +249,7 @@ def compare(
     baseline : str, optional
         The system that all others are compared with, in place of all pairs.
     runs, page, save_study, command : str or Path, optional
-        Keep the run in that folder (by default nothing is kept), write the report there as one HTML file with its figures, write
-        the study that was run there, to be changed and run again; what pages say to type for the same comparison.
+        Where to keep the run (by default nowhere), to write its page and its study; the command that the page shows.
     progress : callable, optional
         Called with the state of the run as it goes on.
 
@@ -288,7 +287,7 @@ def compare(
         )
         from pipeline.analyses.registry import are_own  # what is refused above waits for none of these
         from pipeline.cubes.held import hold_cubes
-        from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done
+        from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done, show_command
         from pipeline.study.load import override_study
         from pipeline.survey.checks import refuse_untestable
 
@@ -300,13 +299,14 @@ def compare(
         if runs is None:  # nothing is kept: without a page nothing is drawn
             formats = "[json]" if page is None else "[json, html]"
             loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
-        launch = Launch("serial")
-        directory = prepare(replace(loaded, command=command), Path(runs) if runs else scratch, launch)
+        launch, loaded = Launch("serial"), replace(loaded, command=command)
+        directory = prepare(loaded, Path(runs) if runs else scratch, launch)
         if not is_complete(directory):
             # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
             held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)
             with hold_cubes(directory.cubes) if held else nullcontext():
                 raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
+        show_command(directory, loaded)
         document: dict[str, Any] = read_json(directory.report / "report.json")
         if page is not None:
             from pipeline.report.layout.pages import without_files

@@ -46,6 +46,7 @@ __all__ = [
     "prepare",
     "raise_unless_done",
     "read_launch",
+    "show_command",
     "start_detached",
 ]
 
@@ -103,6 +104,21 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
     # Last: a directory with a plan is a run. A known one is written again where its files have moved, or it cannot be read.
     write_json(run.plan, manifest.to_json())
     return run
+
+
+def show_command(run: RunDirectory, loaded: LoadedStudy) -> None:
+    """Let a run say how it was asked for this time, where that was by another command: its report is written again."""
+    try:
+        before = read_sealed(run.origin).get("command")
+    except (StoreError, AttributeError):
+        before = None
+    if not loaded.command or loaded.command == before:
+        return
+    write_origin(run, loaded)
+    write_bytes(run.study, loaded.text.encode("utf-8"))  # what the origin says was overridden is of this text
+    from pipeline.tasks.report import rewrite_report  # only here: it loads what draws figures
+
+    rewrite_report(run)
 
 
 def _plan_of(run: RunDirectory) -> Manifest | None:

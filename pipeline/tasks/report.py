@@ -40,7 +40,7 @@ from pipeline.survey.checks import refuse_baseline
 from pipeline.tasks.item_scores import read_item_scores
 from pipeline.tasks.provenance import read_provenance
 
-__all__ = ["gather", "report", "scored_statistics"]
+__all__ = ["gather", "report", "rewrite_report", "scored_statistics"]
 
 
 def scored_statistics(
@@ -150,6 +150,11 @@ def report(task: Task, runs: Path) -> Receipt:
     spent: dict[str, float] = {}
     write_report(gather(run, spent=spent), run.report, replaces=True)
     return Receipt("report", task.key, task.label, run.report.name, "", 0.0, "", {"analyses_cpu_seconds": spent})
+
+
+def rewrite_report(run: RunDirectory) -> None:
+    """Write the report of a run again, in place of the one that is there."""
+    write_report(gather(run), run.report, replaces=True)
 
 
 def gather(run: RunDirectory, *, study: Study | None = None, spent: dict[str, float] | None = None) -> ReportInput:

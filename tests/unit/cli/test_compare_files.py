@@ -90,6 +90,16 @@ def test_a_comparison_that_is_kept_says_what_was_typed(folder: Path, tmp_path: P
     assert f"Made by `{typed}`." in (report / "report.md").read_text("utf-8")
 
 
+def test_a_comparison_that_is_kept_and_asked_again_says_what_was_typed_last(folder: Path, tmp_path: Path) -> None:
+    for page in ("first.html", "second.html"):
+        typed = ["scores.csv", "-b", 1000, "--runs", tmp_path / "runs", "--html", tmp_path / page, "-q"]
+        assert run_cli("compare", *typed, cwd=folder).returncode == 0
+    (run,) = tmp_path.glob("runs/[!.]*")
+    for page in (tmp_path / "second.html", run / "report" / "index.html"):
+        assert "second.html -q</code>" in page.read_text("utf-8")
+        assert "first.html" not in page.read_text("utf-8")
+
+
 def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:
     loaded = load_study(written[0] / "again.yaml", [])
     assert "\nseed: 20120712\n" in (written[0] / "again.yaml").read_text("utf-8")
