@@ -71,10 +71,7 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
             _make_room(task.kind)
             return _function(task.kind)(task, Path(runs))
     except PipelineError as error:
-        # What a program outside has printed belongs to the record of its failure, before what only we can read.
-        log = str(getattr(error, "log", ""))
-        told = (f"It printed:\n{log.rstrip()}\n\n" if log else "") + traceback.format_exc()
-        return Failure(task.key, task.label, error.exit_code, error.problems, told, facts=getattr(error, "facts", {}))
+        return Failure(task.key, task.label, error.exit_code, error.problems, _told_besides(error), facts=error.facts)
     except OSError as error:
         mapped = store_error(error, error.filename or runs)
         return Failure(task.key, task.label, mapped.exit_code, mapped.problems, traceback.format_exc())
@@ -86,6 +83,17 @@ def _run(task: Task, runs: str) -> Receipt | Failure:
     except Exception as error:  # the border of a worker: whatever broke is recorded, reported, and decides the exit code
         problem = Problem("P401", f"{type(error).__name__}: {error}", where=task.label, help="`pipeline logs` has the traceback")
         return Failure(task.key, task.label, 70, (problem,), traceback.format_exc())
+
+
+def _told_besides(error: PipelineError) -> str:
+    """Return what the record of a failure has besides its message: what a command printed, or where other people's code broke.
+
+    An error of ours says in its message what is wrong: how it came out of our own functions helps nobody.
+    """
+    if hasattr(error, "log"):  # a command outside, whose lines are what there is to read
+        log = str(error.log).rstrip()
+        return f"It printed:\n{log}" if log else ""
+    return "" if error.__cause__ is None else traceback.format_exc()
 
 
 def _make_room(kind: str) -> None:

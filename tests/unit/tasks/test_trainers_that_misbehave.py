@@ -171,16 +171,18 @@ def test_a_trainer_that_changes_the_current_folder_does_so_for_itself(tmp_path: 
     assert os.getcwd() == before
 
 
-def test_what_a_command_printed_stands_before_the_traceback_that_only_developers_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("printed", "recorded"), [("fairseq: no such file: dict.de.txt\n", True), ("", False), (None, False)])
+def test_the_record_of_a_failure_has_what_a_command_printed_and_none_of_our_own_functions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str | None, recorded: bool
 ) -> None:
     def fail(task: Task, runs: Path) -> Receipt:
         error = TaskError.of("P410", "the command failed")
-        error.log = "fairseq: no such file: dict.de.txt\n"  # type: ignore[attr-defined]
+        if printed is not None:
+            error.log = printed  # type: ignore[attr-defined]
         raise error
 
     monkeypatch.setattr("pipeline.tasks.run._function", lambda kind: fail)
     (task, *_) = trainings(odd_study(tmp_path, "nothing")).values()
     failure = run_task(task, str(tmp_path / "runs"))
     assert isinstance(failure, Failure)
-    assert failure.traceback.startswith("It printed:\nfairseq: no such file: dict.de.txt\n\nTraceback (most recent call last)")
+    assert failure.traceback == ("It printed:\nfairseq: no such file: dict.de.txt" if recorded else "")
