@@ -15,7 +15,7 @@ from typing import BinaryIO
 from pipeline.amounts import parse_bytes
 from pipeline.errors import DataError
 
-__all__ = ["VARIABLE", "Meter", "NotRegular", "largest_input", "open_input", "read_input", "size_text"]
+__all__ = ["VARIABLE", "Meter", "NotRegular", "largest_input", "locate_input", "open_input", "read_input", "size_text"]
 
 VARIABLE = "PIPELINE_MAX_INPUT"
 """The environment variable that raises `LARGEST`. Not a key of studies: whoever sends a bomb may send its study as well."""
@@ -51,6 +51,24 @@ class NotRegular(OSError):
     def name(self) -> str:
         """What to call it: the number of an open stream says nothing without its folder."""
         return str(self.filename) if self.strerror == _OPEN_STREAM else os.path.basename(str(self.filename))
+
+
+def locate_input(base: Path, path: str) -> Path:
+    """Return where a file is that is named as seen from a folder, as messages are to show it: without ``folder/..``.
+
+    Where the folder is a link to another place, its parent is that of the place, and the path is left as it is.
+
+    Examples
+    --------
+    >>> locate_input(Path("/work/studies/wmt"), "../../data/ref.txt").as_posix()
+    '/work/data/ref.txt'
+    """
+    folder, rest = base, Path(path)
+    while folder.is_absolute() and rest.parts[:1] == ("..",):
+        folder, rest = folder.parent, Path(*rest.parts[1:])
+    joined = base / path
+    up = base.joinpath(*[".."] * (len(Path(path).parts) - len(rest.parts)))
+    return folder / rest if os.path.realpath(up) == os.path.realpath(folder) else joined
 
 
 def open_input(path: Path) -> BinaryIO:

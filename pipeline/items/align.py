@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, name_some
+from pipeline.inputs import locate_input
 from pipeline.interfaces import Items
 from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
 from pipeline.items.compare import Candidate, check_alignment, choose_frame_ids, disagreeing_contents
@@ -97,7 +98,7 @@ def survey_test_set(
     whole_outputs = whole is not None and any(len(candidate.ids) == len(whole) for candidate in candidates)
     right = whole if whole_outputs else gold
     full = choose_frame_ids(right, candidates)
-    listed = ItemTable(base / spec.documents, spec.columns) if spec.documents is not None else None
+    listed = ItemTable(locate_input(base, spec.documents), spec.columns) if spec.documents is not None else None
     sources = Sources(name, spec, listed, full.ids, full.numbered, right, candidates)
     chosen = full.ids if right is gold or gold is None else gold.ids
     if isinstance(spec.items, ItemChoice) and full.ids:

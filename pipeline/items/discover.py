@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem
+from pipeline.inputs import locate_input
 from pipeline.items.names import COMPRESSIONS, name_without_ending
 
 __all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out", "pattern_of_names"]
@@ -65,7 +66,7 @@ def find_outputs(
     if outputs is None:
         return [], []
     if not isinstance(outputs, str):
-        named = [Found(system, base / path) for system, path in outputs.items() if not is_excluded(system, exclude)]
+        named = [Found(system, locate_input(base, path)) for system, path in outputs.items() if not is_excluded(system, exclude)]
         return named, [problem for found in named for problem in _placeholders_of_one(found)]
     unknown = [name for name in _PLACEHOLDER.findall(outputs) if name not in _KNOWN]
     if unknown:
@@ -76,14 +77,15 @@ def find_outputs(
     if "{replica}" in outputs and "{system}" not in outputs:
         return [], [Problem("P219", "the outputs name {replica} and no {system}: of which system?", outputs, "name both")]
     if is_table(outputs):
-        path = base / outputs
+        path = locate_input(base, outputs)
         if os.path.isdir(path):  # no error for a name that is too long: its reader tells of that
             hint = f'name its files: outputs: "{outputs.rstrip("/")}/{{system}}.txt"'
             return [], [Problem("P219", "the outputs are a folder", str(path), hint)]
         return [Found(None, path)], []
-    matches = _match(str(base / outputs))
+    place = locate_input(base, outputs)
+    matches = _match(str(place))
     if not matches:
-        return [], [Problem("P207", "no file matches the pattern of the outputs", str(base / outputs), _suggest(base / outputs))]
+        return [], [Problem("P207", "no file matches the pattern of the outputs", str(place), _suggest(place))]
     kept = [
         found
         for found in matches

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import DataError, PipelineError, StudyError
+from pipeline.inputs import locate_input
 from pipeline.interfaces import Items
 from pipeline.items.choices import select_items
 from pipeline.items.datasets import dataset_digest, gold_items, load_dataset
@@ -37,7 +38,7 @@ def reader_options(spec: TestSet) -> Mapping[str, Any]:
 
 def gold_files(spec: TestSet, base: Path) -> list[Path]:
     """Return the files of references and gold, in the order in which readers take them."""
-    return [base / file for file in (*spec.references, *([spec.gold] if isinstance(spec.gold, str) else []))]
+    return [locate_input(base, file) for file in (*spec.references, *([spec.gold] if isinstance(spec.gold, str) else []))]
 
 
 def whole_gold(spec: TestSet, base: Path) -> Items | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.errors import DataError, Problem, StudyError
+from pipeline.inputs import locate_input
 from pipeline.interfaces import Items, Reader, TrainingItems
 from pipeline.items.choices import item_positions, select_items
 from pipeline.items.datasets import dataset_digest, load_dataset
@@ -60,7 +61,8 @@ def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingIt
         return load_dataset(spec)
     reader, files = load_reader(spec.format), expand_files(spec, base)
     try:
-        items = reader.read_gold([*files, *([base / spec.gold] if spec.gold is not None else [])], {"columns": dict(spec.columns)})
+        gold = [locate_input(base, spec.gold)] if spec.gold is not None else []
+        items = reader.read_gold([*files, *gold], {"columns": dict(spec.columns)})
     except NeedsNoGold:  # a test set can leave it out, and training data are nothing else
         items = None
     if items is None:
@@ -132,19 +134,20 @@ def expand_files(spec: DataFiles, base: Path) -> tuple[Path, ...]:
     """Return the files of training data; P271 where nothing matches a pattern."""
     files: list[Path] = []
     for path in spec.paths:
-        if any(wild in path for wild in "*?") and not os.path.isfile(base / path):
+        place = locate_input(base, path)
+        if any(wild in path for wild in "*?") and not os.path.isfile(place):
             # Only * and ? are wild: a bracket in a folder's name is a bracket.
-            found = sorted(found for found in glob.glob(str(base / path).replace("[", "[[]")) if Path(found).is_file())
+            found = sorted(found for found in glob.glob(str(place).replace("[", "[[]")) if Path(found).is_file())
             if not found:
                 raise DataError.of(
                     "P271",
                     "no file matches the pattern of the training data",
-                    where=str(base / path),
+                    where=str(place),
                     help="correct `training.data.path`",
                 )
             files.extend(map(Path, found))
         else:
-            files.append(base / path)
+            files.append(place)
     return tuple(dict.fromkeys(files))
 
 

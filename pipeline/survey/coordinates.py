@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import DataError, Problem
-from pipeline.inputs import read_input, size_text
+from pipeline.inputs import locate_input, read_input, size_text
 from pipeline.items.discover import is_excluded
 from pipeline.options import meant, suggest
 from pipeline.plan.trainings import make_trainings
@@ -65,7 +65,7 @@ def read_coordinates(
                     "replica": str(spec.replica),
                 }
     if study.systems.table is not None:
-        table = _read_table(base / study.systems.table)
+        table = _read_table(locate_input(base, study.systems.table))
         not_compared |= set(table)
         for system, (_, row) in table.items():
             if system in known:

@@ -144,3 +144,19 @@ def test_one_path_need_not_stand_in_a_list_in_python(tmp_path: Path, monkeypatch
     (test_set,) = study.test_sets.values()
     assert (test_set.outputs, test_set.references) == ({"a": "a.txt", "b": "b.txt"}, ("ref.txt",))
     assert ([metric.name for metric in study.metrics], study.resampling.procedures) == (["bleu"], ("paired-bootstrap",))
+
+
+def test_paths_are_shown_without_the_folders_that_a_study_goes_up_from(tmp_path):
+    (tmp_path / "studies" / "wmt").mkdir(parents=True)
+    (tmp_path / "a.txt").write_text("x\n")
+    found, problems = find_outputs("../../{system}.txt", base=tmp_path / "studies" / "wmt")
+    assert (found[0].path, found[0].system, problems) == (tmp_path / "a.txt", "a", [])
+
+
+def test_the_folder_above_a_link_is_that_of_the_place_it_leads_to(tmp_path):
+    (tmp_path / "elsewhere" / "wmt").mkdir(parents=True)
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "wmt").symlink_to(tmp_path / "elsewhere" / "wmt")
+    (tmp_path / "elsewhere" / "a.txt").write_text("x\n")
+    found, _ = find_outputs({"a": "../a.txt"}, base=tmp_path / "studies" / "wmt")
+    assert found[0].path.read_text() == "x\n"
