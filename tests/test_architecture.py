@@ -76,6 +76,7 @@ ALLOWED = {
     },
     "record": {"errors", "study", "store", "metrics", "cubes", "plan"},
     "tasks": {
+        "compiled",
         "plugins",
         "errors",
         "inputs",
@@ -96,7 +97,7 @@ ALLOWED = {
         "analyses",
         "report",
     },
-    "engine": {"plugins", "errors", "amounts", "resampling", "study", "store", "plan", "survey", "record", "tasks"},
+    "engine": {"compiled", "plugins", "errors", "amounts", "resampling", "study", "store", "plan", "survey", "record", "tasks"},
     "api": {"errors", "presets", "analyses", "study", "store", "engine", "cubes", "report", "survey", "tasks"},
     "cli": {
         "amounts",

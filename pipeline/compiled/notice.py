@@ -22,5 +22,5 @@ def hearing_of_compilation(listener: Callable[[], None]) -> Iterator[None]:
 
 def tell_of_compilation() -> None:
     """Tell everybody who listens that a kernel is compiled now."""
-    for listener in _listeners:
+    for listener in tuple(_listeners):  # another thread may come or go
         listener()

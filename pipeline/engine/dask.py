@@ -17,11 +17,12 @@ from typing import Any
 
 import dask.config
 from dask.utils import key_split, parse_timedelta
-from distributed import Client, Future, as_completed
+from distributed import Client, Future, as_completed, get_worker
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 from distributed.security import Security
 
+from pipeline.compiled.notice import tell_of_compilation
 from pipeline.engine.clusters.cluster import close_all, cluster_config, end_workers, fewest_workers, make_cluster
 from pipeline.engine.clusters.job_script import describe_start
 from pipeline.engine.clusters.jobs import Jobs
@@ -32,7 +33,7 @@ from pipeline.engine.executor import Outcome
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.study.profile import ClusterProfile
-from pipeline.tasks.run import run_task
+from pipeline.tasks.run import run_heard, run_task
 
 __all__ = ["DaskExecutor", "open_executor", "preview_start"]
 
@@ -84,7 +85,7 @@ class DaskExecutor:
         self._jobs = jobs or Jobs()
         self._patience = Patience(profile, self._jobs)
         self._runs = str(runs)
-        self._prefix = prefix
+        self._prefix, self._topic = prefix, f"{prefix}-compiling"
         self._cluster = cluster
         self._workers = workers
         self._running: dict[str, Task] = {}
@@ -94,6 +95,7 @@ class DaskExecutor:
         self._threads = 1
         self._looked = 0.0
         self._rescaled = time.monotonic()
+        client.subscribe_topic(self._topic, lambda event: tell_of_compilation())  # as if this process compiled
 
     def free(self) -> int:
         """Return the room left in the window."""
@@ -106,7 +108,8 @@ class DaskExecutor:
         key = f"{self._prefix}-{task.kind}-{task.key}-a{attempt}"
         # What it needed is done: its worker need not be told a thousand keys.
         asked = dict(task.resources) or None
-        future = self._client.submit(run_task, replace(task, needs=()), self._runs, key=key, pure=False, resources=asked)
+        told = (replace(task, needs=()), self._runs, get_worker, self._topic)
+        future = self._client.submit(run_heard, run_task, *told, key=key, pure=False, resources=asked)
         if asked:
             self._placed[str(future.key)] = (future, time.monotonic())
         self._running[str(future.key)] = task

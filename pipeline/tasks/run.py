@@ -12,12 +12,14 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from pipeline.compiled.notice import hearing_of_compilation
 from pipeline.errors import PipelineError, Problem
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.files import store_error
 
-__all__ = ["run_task"]
+__all__ = ["run_heard", "run_task"]
 
 FUNCTIONS = {
     "train": "pipeline.tasks.train:train",
@@ -54,6 +56,27 @@ def run_task(task: Task, runs: str) -> Receipt | Failure:
         return replace(result, seconds=seconds, peak_memory_bytes=peak)
     worker = f"{socket.gethostname()}:{os.getpid()}"
     return replace(result, seconds=seconds, cpu_seconds=cpu_seconds, worker=worker, peak_memory_bytes=peak)
+
+
+def run_heard(
+    run: Callable[[Task, str], Receipt | Failure], task: Task, runs: str, find_worker: Callable[[], Any], topic: str
+) -> Receipt | Failure:
+    """Run a task on a worker, whose cluster is told when kernels are compiled: somebody may wait for that at another machine.
+
+    Parameters
+    ----------
+    run : callable
+        `run_task`, which gets ``task`` and ``runs``.
+    task : Task
+    runs : str
+    find_worker : callable
+        What returns the worker that this is: the cluster's own function, since a worker imports nothing for it.
+    topic : str
+        What the cluster's events are called.
+    """
+    worker = find_worker()
+    with hearing_of_compilation(lambda: worker.log_event(topic, "compiling")):
+        return run(task, runs)
 
 
 def _processor_seconds() -> float:

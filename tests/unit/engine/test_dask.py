@@ -16,6 +16,7 @@ import pytest
 from dask.utils import key_split
 from support.studies import ledger, run_cli, text_study, times_done
 
+from pipeline.compiled.notice import hearing_of_compilation
 from pipeline.engine import dask as engine
 from pipeline.engine.clusters.patience import LOOK_SECONDS
 from pipeline.engine.dask import DaskExecutor, open_executor
@@ -211,3 +212,28 @@ def test_a_task_that_is_given_up_is_not_waited_for(tmp_path: Path, monkeypatch: 
     with pytest.raises(ProcessLookupError):
         os.kill(int(begun.read_text()), 0)
     sys.modules.pop("lasting")
+
+
+def test_what_a_worker_compiles_is_heard_by_whoever_listens_in_the_coordinator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = ["from pipeline.compiled.notice import tell_of_compilation", "def run_task(task, runs):"]
+    lines += ["    if task.key != '1': tell_of_compilation()", "    return task.key"]
+    (tmp_path / "compiling.py").write_text("\n".join(lines) + "\n")
+    import compiling
+
+    monkeypatch.setattr(engine, "run_task", compiling.run_task)
+    heard: list[int] = []
+    profile = ClusterProfile(name="one", cluster="distributed.LocalCluster", options={"n_workers": 1})
+    with opened(profile, tmp_path) as executor, hearing_of_compilation(lambda: heard.append(1)):
+        for number in range(3):
+            executor.submit(Task("report", str(number), "report", ReportSpec("run")), "1.0")
+        ended = 0
+        while ended < 3:
+            ended += len(executor.wait(60))
+        deadline = time.monotonic() + 10  # an event may come after the result
+        while len(heard) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert len(heard) == 2
+    sys.modules.pop("compiling")
