@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pipeline.report.history.gate import Judged
 from pipeline.report.history.slot_text import changes_by_kind, say_changed, say_level
+from pipeline.report.layout.templates import make_environment
 from pipeline.report.values import format_p
 
 __all__ = ["render_history"]
@@ -31,9 +30,7 @@ def render_history(
     pages : mapping of str to str
         The page of each run that has one, as a path from the folder of the history.
     """
-    environment = Environment(
-        loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = make_environment()
     text = environment.get_template("history.html.j2").render(
         study=study,
         slots=[_slot(account, pages) for account in reversed(accounts)],

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pipeline.interfaces.wording import name_metric
@@ -19,6 +18,7 @@ from pipeline.report.drawing.svg import Drawing, inline_svg
 from pipeline.report.item_scores import ItemScores, encode_item_scores
 from pipeline.report.layout.breaks import LineBreaks
 from pipeline.report.layout.markdown import escape
+from pipeline.report.layout.templates import make_environment
 from pipeline.report.layout.view import View
 from pipeline.report.methods import describe_methods, methods_paragraph
 from pipeline.report.pairs.all_pairs import encode_all_pairs
@@ -58,9 +58,7 @@ def render_html(
     items : sequence of ItemScores, optional
         What single items do for systems.
     """
-    environment = Environment(
-        loader=PackageLoader("pipeline.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    environment = make_environment()
     breaks = LineBreaks([*(row.name for row in report.systems), *(row.model for row in report.models), *report.procedures])
     environment.filters |= {"coded": breaks.coded, "sentence": breaks.sentence, "name_metric": name_metric}
     # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
