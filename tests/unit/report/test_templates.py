@@ -10,7 +10,6 @@ from jinja2 import Environment
 
 from pipeline.report.layout.templates import make_environment
 
-
 PARTS = ["history.html.j2", "report.css"]
 """The templates of the page, the second included by the first."""
 
