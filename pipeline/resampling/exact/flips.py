@@ -1,7 +1,7 @@
 """Sign-flip p-values of one pair, free of Monte-Carlo error: ±d summed over all signs.
 
-Three ways, the first that fits: the law of the sum on its lattice; where few units are discordant, all signs, as sums of two
-halves; an enclosure.
+Three ways, the first that fits: the law of the sum on its lattice; where few units are discordant, all signs, by how often
+each sum occurs or as sums of two halves; an enclosure.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pipeline.resampling.exact.lattice import count_points, split
 __all__ = ["count_reaching", "sign_flip_chances"]
 
 _FEW = 36  # discordant units: 2**18 sums of each half
+_NARROW = 2**16  # bits of a number that has how often each sum occurs: longer ones take longer than the sums of two halves
 
 
 def sign_flip_chances(differences: NDArray[np.int64], *, budget: Budget = QUICK) -> SignFlipChances:
@@ -83,9 +84,20 @@ def _reach(sizes: NDArray[np.int64], least: int, budget: Budget) -> Chance:
 
 
 def count_reaching(sizes: NDArray[np.int64], least: int) -> int:
-    """Count the subsets with a sum of at least so much: those of one half, matched with those of the other."""
+    """Count the subsets with a sum of at least so much: by how often each sum occurs, or by the sums of two halves, matched."""
+    width = len(sizes) + 2
+    if int(sizes.sum()) * width <= _NARROW:
+        return _count_digits(sizes, max(least, 0), width)
     one, other = _subset_sums(sizes[::2]), _subset_sums(sizes[1::2])
     return int(np.sum(len(other) - np.searchsorted(other, least - one)))
+
+
+def _count_digits(sizes: NDArray[np.int64], least: int, width: int) -> int:
+    """Multiply out Π (1 + x^v) at x = 2^width, and add up the digits from x^least: together 2^m at most, below 2^width − 1."""
+    ways = 1
+    for size in sorted(sizes.tolist()):
+        ways += ways << width * size
+    return (ways >> width * least) % ((1 << width) - 1)
 
 
 def _subset_sums(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

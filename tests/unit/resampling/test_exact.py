@@ -185,11 +185,26 @@ def test_few_discordant_units_are_exact_on_any_lattice(d):
         assert_chance(chance, exact)
 
 
-def test_all_signs_of_thirty_six_units_are_matched_by_halves():
-    """Wins and losses of one size are binomial; the halves do not know that they are."""
+@pytest.mark.parametrize("narrow", [0, 2**16])
+def test_all_signs_of_thirty_six_units_are_counted(narrow, monkeypatch):
+    """Wins and losses of one size are binomial; what counts does not know that they are."""
+    monkeypatch.setattr(exact_flips, "_NARROW", narrow)
     d = np.repeat([1, -1], [24, 12])
     ways = sum(math.comb(36, k) for k in range(13)) * 2
     assert_chance(sign_flip_chances(d, budget=Budget(points=1)).two_sided, Fraction(ways, 2**36))
+
+
+@pytest.mark.parametrize("sizes", [[], [4], [1, 1, 2, 3, 5], list(range(1, 13)), [10**9, 3, 10**9, 10**9 + 1]])
+def test_subsets_with_large_sums_are_counted_as_by_enumeration(sizes):
+    sums = np.array([np.dot(signs, sizes) for signs in product([0, 1], repeat=len(sizes))], np.int64)
+    for least in {-1, 0, 1, sum(sizes) // 2, 3 * sum(sizes) // 4, sum(sizes), sum(sizes) + 1}:
+        assert exact_flips.count_reaching(np.array(sizes, np.int64), least) == np.sum(sums >= least)
+
+
+def test_sums_on_a_narrow_lattice_are_counted_without_those_of_halves(monkeypatch):
+    monkeypatch.delattr(exact_flips, "_subset_sums")
+    middle = sum(math.comb(18, twos) * math.comb(18, 27 - 2 * twos) for twos in range(5, 14))  # half of all sums, and mirrored
+    assert exact_flips.count_reaching(np.repeat([1, 2], 18), 27) == (2**36 + middle) // 2
 
 
 @pytest.mark.parametrize("frequencies", [64, 1000, 2**16])
