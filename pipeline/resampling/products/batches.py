@@ -1,6 +1,6 @@
-"""The sums of a batch of replicates: counts drawn and multiplied in floats or, where that is faster, in bytes.
+"""The sums of a batch of replicates: counts in floats or bytes and their products, or few columns added as units are drawn.
 
-Both give the same integers: no number depends on which of them a processor can do.
+All give the same integers: no number depends on the way, or on what a processor can do.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import numpy as np
 
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.products.byte_columns import ByteContraction
-from pipeline.resampling.products.byte_product import MOST_DRAWS, blocks_of, choose_form, zero_counts
+from pipeline.resampling.products.byte_product import MOST_DRAWS, blocks_of, choose_form, is_form_asked, zero_counts
 from pipeline.resampling.products.columns import StatisticColumns
 from pipeline.resampling.products.contract import Product
+from pipeline.resampling.products.packed_sums import PackedBatches
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["ByteBatches", "FloatBatches", "make_batches"]
@@ -67,11 +68,17 @@ class ByteBatches:
         return self._in_floats.multiply(first, count) if product is None else product
 
 
-def make_batches(draws: Draws | StratifiedDraws, columns: StatisticColumns, *, work: int) -> FloatBatches | ByteBatches:
+def make_batches(
+    draws: Draws | StratifiedDraws, columns: StatisticColumns, *, work: int
+) -> FloatBatches | ByteBatches | PackedBatches:
     """Choose the way of drawing and multiplying; no number depends on it."""
-    few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, MOST_DRAWS)
-    may = isinstance(draws, Draws) and few
-    form = choose_form(work) if may else None
-    if form is None or not isinstance(draws, Draws):
+    if isinstance(draws, StratifiedDraws):
         return FloatBatches(draws, columns)
-    return ByteBatches(draws, columns, form)
+    few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, MOST_DRAWS)
+    form = choose_form(work) if few else None
+    if not is_form_asked():
+        # A second word takes as long as a product in bytes, and less than one in floats.
+        packed = PackedBatches.of(draws, columns.contraction, most_words=2 if form is None else 1)
+        if packed is not None:
+            return packed
+    return FloatBatches(draws, columns) if form is None else ByteBatches(draws, columns, form)

@@ -227,6 +227,11 @@ _is_little = FewSoFar(2**33 - 1, 2**34, at_hand=lambda: _is_at_hand())
 compiled once. Where they are kept on disk, a sixteenth of that."""
 
 
+def is_form_asked() -> bool:
+    """Tell whether the environment names a form, float among them."""
+    return bool(os.environ.get(FORM_VARIABLE, ""))
+
+
 def choose_form(work: int) -> str | None:
     """Return the form in which so many multiply-adds are to be made; None for floats.
 
