@@ -33,6 +33,7 @@ from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
 from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
+from pipeline.report.trainings import say_only_model
 from pipeline.report.trust.trust import describe_trust
 from pipeline.report.trust.units import expect_rejection, sign_strata, unit_reasons
 from pipeline.report.values import plain
@@ -154,6 +155,9 @@ def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
 def _describe(report: Report, place: FamilyKey, of_runs: Sequence[ModelGains]) -> Verdict:
     if report.model_pairs_of(place):
         return describe_models(report, place)
+    alone = say_only_model(report, place)
+    if alone is not None:
+        return Verdict(*place, sentences=[alone])
     found = describe_verdict(report, place)
     run = next((gains.run for gains in of_runs if (gains.test_set, gains.metric) == (place.test_set, place.metric)), None)
     if run is None:

@@ -9,6 +9,7 @@ from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.models.model_text import say_claim
 from pipeline.report.rows import FamilyKey, Verdict, family_of
+from pipeline.report.trainings import say_only_model
 from pipeline.report.trust.units import count_size
 from pipeline.report.values import on_set
 
@@ -31,7 +32,7 @@ def claim_of(report: Report, verdict: Verdict) -> str:
         return _of_models(report, place)
     pairs = report.pairs_of[place]
     pairs = pairs.where(pairs.holds("in_family"))
-    if len(pairs) < 2:
+    if len(pairs) < 2 or say_only_model(report, place) is not None:
         return ""
     test_set = report.test_set(place.test_set)
     size = count_size(test_set.items, test_set.units, test_set.unit)

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
+from pipeline.errors import name_some
 from pipeline.report.document import Report
 from pipeline.report.facts import AbsentSystem, Failure, TrainingRow
 from pipeline.report.layout.view import View
+from pipeline.report.rows import FamilyKey
 from pipeline.report.values import MISSING, format_share
 
-__all__ = ["count_failures", "tell_failures", "training_views"]
+__all__ = ["count_failures", "say_only_model", "tell_failures", "training_views"]
 
 _DONE, _FAILED = "done", "failed"
 _SAMPLES = ("base model", "sample", "done", "failed", "seconds", "range", "memory", "items", "distinct", "notes")
@@ -30,6 +32,20 @@ def tell_failures(report: Report) -> list[str]:
 def count_failures(report: Report) -> int:
     """Count failures: a training is one, on however many test sets its system is absent."""
     return len(_lost(report)) + len(_others(report))
+
+
+def say_only_model(report: Report, place: FamilyKey) -> str | None:
+    """Return what there is to say where all trainings of every model but one failed; None where models, or none, are compared.
+
+    The runs of the one that is left differ by the luck of their samples and seeds: which of them leads answers no question.
+    """
+    of = {row.system: row.model for row in report.trainings}
+    left = {of.get(row.name) for row in report.board_of[place]}
+    lost = sorted({row.model for row in _lost(report)} - left)
+    if len(left) != 1 or None in left or not lost:
+        return None
+    (model,) = left
+    return f"There are no two models to compare: only {model} is left, since every training of {name_some(lost)} failed."
 
 
 def _lost(report: Report) -> list[TrainingRow]:

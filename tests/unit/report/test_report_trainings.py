@@ -9,6 +9,7 @@ from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report
 
 from pipeline.report.build import build_report
+from pipeline.report.claims import claim_of
 from pipeline.report.document import Report
 from pipeline.report.facts import AbsentSystem, FailedTask, ProblemRow, TrainingRow
 from pipeline.report.layout.pages import render_html
@@ -78,3 +79,11 @@ def test_a_study_that_trains_nothing_has_no_such_section() -> None:
     assert list(training_views(found)) == []
     assert tell_failures(found) == []
     assert "trainings.csv" not in make_tables(found, {})
+
+
+def test_runs_of_the_only_model_that_is_left_are_not_compared() -> None:
+    cubes = {"news": build_cube(np.array([50.0, 53.0, 51.0]), [f"a/bootstrap-0.5/{k}" for k in range(3)])}
+    found = build_report(make_report(cubes, analyses=(), trainings=TRAININGS, failures=FAILURES))
+    (verdict,) = found.verdict
+    assert verdict.sentences == ["There are no two models to compare: only a is left, since every training of b failed."]
+    assert claim_of(found, verdict) == ""
