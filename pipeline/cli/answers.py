@@ -7,7 +7,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,12 +97,25 @@ class Ran(NamedTuple):
     tasks: int
 
 
+def _in_words_of_options(prepare: Callable[[], RunDirectory]) -> RunDirectory:
+    """Return a run; what is wrong with a baseline is said to be wrong with its option, which became a setting of the study."""
+    from pipeline.errors import StudyError
+
+    try:
+        return prepare()
+    except StudyError as error:
+        where = [
+            "--baseline" if (one.where or "").startswith('--set resampling.baseline="') else one.where for one in error.problems
+        ]
+        raise StudyError(*(replace(one, where=at) for one, at in zip(error.problems, where, strict=True))) from error
+
+
 def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool, *, named: Sequence[str] = ()) -> Ran:
     """Run what is open of a study that has all systems or models that are named, or exit where it ends without a report."""
     from pipeline.engine.launch import execute, forget_cancel, is_complete, prepare
     from pipeline.engine.watching.progress import show_progress
 
-    directory = prepare(loaded, runs, launch)
+    directory = _in_words_of_options(partial(prepare, loaded, runs, launch))
     _refuse_absent(directory, named)
     if is_complete(directory):
         return Ran(directory, 0, 0)

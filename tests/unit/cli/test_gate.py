@@ -127,12 +127,12 @@ def test_what_cannot_be_measured_is_no_loss(folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "against what?"),
+        ([], "there is no baseline"),
         (["--baseline", "base", "--candidate", "nobody"], "the study has no 'nobody'; it has base, copy, high"),
         (["--baseline", "base", "--candidate", "hihg"], "the study has no 'hihg'; did you mean 'high'?"),
         (["--baseline", "base", "--margin", "0.3"], "--margin 0.3: a metric and points above 0"),
         (["--baseline", "base", "--margin", "mean=-1"], "--margin mean=-1: a metric"),
-        (["--baseline", "nobody"], "nobody"),
+        (["--baseline", "nobody"], "--> --baseline\n"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(folder: Path, words: list[str], said: str) -> None:
