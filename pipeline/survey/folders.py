@@ -16,7 +16,9 @@ from pipeline.items.readers.registry import known_endings
 
 __all__ = ["FolderFiles", "expand_folders", "find_reference", "find_test_sets", "look_into"]
 
-_REFERENCE = re.compile(r"(ref|refs|reference|references|gold|truth|labels?|qrels)([-_.]?\w{0,2})?", re.IGNORECASE)
+_REFERENCE = re.compile(r"(ref|refs|reference|references|gold|truth|labels?|qrels)\w{0,2}([-_.]\w{0,2}){0,2}", re.IGNORECASE)
+"""Also ``ref.B.de``: which one, and of which language."""
+_SOURCE = re.compile(r"(src|source)[-_.]\w{2,3}", re.IGNORECASE)
 _RUN_ENDS = re.compile(rf"(\.({WORDS_FOR_A_RUN}))\d+$", re.IGNORECASE)
 """How the name of a run ends where it has no ending of a format, ``hyps.sys1.opt0``; references beside it are numbered."""
 _NUMBERED_REFERENCE = re.compile(r"(ref|refs|reference|references)\.(.*\.)?\d", re.IGNORECASE)
@@ -125,7 +127,7 @@ def _refuse_addresses(arguments: Sequence[str]) -> None:
     address = next((argument for argument in arguments if re.match(r"([^/=]+=)?[a-z][a-z0-9+.-]*://", argument)), None)
     if address is not None:
         help_ = "fetch it first, and name the file; only studies name objects, `s3://…`, `gs://…` or `az://…`"
-        raise UsageError.of("P005", f"what is compared are files, and {address} is an address", help=help_)
+        raise UsageError.of("P005", f"outputs are files, and {address} is an address", help=help_)
 
 
 def look_into(folder: str, *, base: Path, command: str = "compare", alone: bool = True) -> FolderFiles:
@@ -163,7 +165,7 @@ def look_into(folder: str, *, base: Path, command: str = "compare", alone: bool 
             help="name the outputs themselves: `pipeline formats` lists what is read",
         )
     if len(kinds) > 1:
-        listed = ", ".join(f"{_count(len(paths), 'file')} {ending}" for ending, paths in sorted(kinds.items()))
+        listed = ", ".join(_count(len(paths), f"{ending} file") for ending, paths in sorted(kinds.items()))
         raise UsageError.of(
             "P021",
             f"the folder has files of several kinds: {listed}",
@@ -185,7 +187,7 @@ def _sort_files(folder: str, base: Path) -> tuple[dict[str, list[str]], list[str
     for path in sorted((base / folder).iterdir()):
         name = name_without_ending(path.name)
         ending = path.name.removeprefix(name)
-        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE:
+        if path.name.startswith(".") or not path.is_file() or name.lower() in _ASIDE or _SOURCE.fullmatch(name):
             continue
         if not _is_known(ending):
             if run := _RUN_ENDS.search(name):

@@ -142,3 +142,9 @@ def test_a_file_that_may_be_the_reference_is_named_where_none_is_given(tmp_path:
     made(tmp_path, "a.txt", "out/b.txt", "ref.de.txt", "alone/c.txt", "alone/deep/d.txt")
     found = [find_reference([name], base=tmp_path) for name in ("a.txt", "out/b.txt", "alone/deep/d.txt", "nowhere/e.txt")]
     assert found == ["ref.de.txt", "ref.de.txt", None, "ref.de.txt"]
+
+
+def test_references_and_sources_are_known_by_the_names_that_shared_tasks_give_them(tmp_path: Path) -> None:
+    made(tmp_path / "wmt", "ref.B.de.txt", "source.en.txt", "segments.tsv", "systems/a.txt", "systems/b.txt")
+    told = refused(tmp_path, "wmt").help
+    assert told == "name the folder that has them: `pipeline compare wmt/systems -r wmt/ref.B.de.txt`"
