@@ -48,7 +48,7 @@ CODES: dict[str, Code] = {
     "P103": Code(2, "a value is of the wrong type"),
     "P104": Code(2, "a value is out of range or has no effect"),
     "P105": Code(2, "a key is missing"),
-    "P106": Code(2, "the file is not YAML, or is no study"),
+    "P106": Code(2, "the file is not YAML, or is not a study"),
     "P107": Code(2, "the file is empty"),
     "P108": Code(2, "the file is not UTF-8"),
     "P109": Code(2, "the file does not exist or cannot be read"),

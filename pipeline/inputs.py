@@ -223,5 +223,5 @@ def _named_limit() -> int | None:
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise DataError.of("P289", f"{VARIABLE} is no size: {text!r}", where=VARIABLE, help="write 8GiB, or 500 MB")
+        raise DataError.of("P289", f"{VARIABLE} is not a size: {text!r}", where=VARIABLE, help="write 8GiB, or 500 MB")
     return size

@@ -67,7 +67,7 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
         if named not in known:
             raise StudyError.of(
                 "P104",
-                f"an option of the analysis {name!r} names {named!r}, which is no test set of the study",
+                f"an option of the analysis {name!r} names {named!r}, which is not a test set of the study",
                 where=f"analyses.{name}",
                 help=suggest(named, known),
             )

@@ -32,7 +32,7 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", shell_co
 def procedures(names: tuple[str, ...], as_json: bool) -> None:
     """List the significance tests and when to prefer each.
 
-    With --json also the formula of the p that verdicts use.
+    --json adds the formula of the p that verdicts use.
     """
     from pipeline.errors import PluginError
     from pipeline.procedures.registry import PROCEDURES
@@ -56,7 +56,7 @@ def procedures(names: tuple[str, ...], as_json: bool) -> None:
 def presets(names: tuple[str, ...], as_json: bool) -> None:
     """List the tools and papers that a study can follow.
 
-    With --json also where each number misleads; docs/presets.md has it in a table.
+    --json adds where each number misleads; docs/presets.md has the table.
     """
     from pipeline.errors import PluginError
     from pipeline.presets.registry import PRESETS
@@ -106,8 +106,8 @@ def member_page(family: str, point: EntryPoint) -> str | None:
 def metrics(names: tuple[str, ...], as_json: bool) -> None:
     """List the installed metrics and their options.
 
-    With --json also what an option is where it is not given, those that must be (`needs`), form and direction where options do not
-    change them, and the page in the documentation.
+    --json adds the defaults of options, the options that are required (`needs`), form and direction where options do not change
+    them, and the page in the documentation.
     """
     rows = _members("metrics")
     found = [{**_says(row), **_declared(row, "form", "higher_is_better"), **_takes("metrics", row)} for row in rows]
@@ -120,8 +120,8 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
 def formats(names: tuple[str, ...], as_json: bool) -> None:
     """List the formats of outputs and their options.
 
-    With --json also what an option is where it is not given, what outputs are compared with, endings of file names, and the page in
-    the documentation.
+    --json adds the defaults of options, what outputs are compared with, the endings of file names, and the page in the
+    documentation.
     """
     found = [
         {
@@ -149,7 +149,7 @@ def analyses(names: tuple[str, ...], as_json: bool) -> None:
 def schema() -> None:
     """Print the JSON Schema of study files, for editors.
 
-    It proposes the names of everything that is installed: procedures, presets, metrics, formats, analyses and trainers.
+    It suggests the names of everything that is installed: procedures, presets, metrics, formats, analyses and trainers.
 
     \b
     Example:

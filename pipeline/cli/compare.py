@@ -88,7 +88,7 @@ class _Compare(CommandWithNames):
     "filters",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Keep only the items with this value; repeatable: of one column any value, of several columns each.",
+    help="Keep only the items with this value; repeatable: any value of one column, each of several columns.",
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these systems out: a name, or a pattern such as 'ref*'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
@@ -139,9 +139,9 @@ def compare(
 ) -> None:
     """Compare any number of outputs without a study file.
 
-    Systems are named after their files, without known endings and what all file names share, or by NAME=OUTPUT. Of a folder the
-    outputs in it are taken, with the file called ref or gold; of a harness's results the samples of all models. One path with
-    {system} and {replica} stands for all runs of several models, and the models are compared.
+    Systems are named after their files, without known endings and without what all file names share, or by NAME=OUTPUT. A folder
+    stands for the outputs in it and the file called ref or gold; the results of a harness, for the samples of all models. One
+    path with {system} and {replica} stands for all runs of several models, and the models are compared.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ _PROGRAM = "pipeline"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.option("--install", is_flag=True, help="Write it to the shell's own folder, and say where.")
 def completion(shell: str, install: bool) -> None:
-    """Print what makes a shell complete commands, options and names.
+    """Print the shell code that completes commands, options and names.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ __all__: list[str] = []
 @runs_option
 @json_option
 def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
-    """Look at a machine or a cluster, and say what needs fixing.
+    """Check a machine or a cluster, and say what needs fixing.
 
     \b
     Examples:

@@ -38,7 +38,7 @@ INCONCLUSIVE = 6
     metavar="W",
     help="Compare the last system by name, such as build-0812, with the W before it; no --baseline then.",
 )
-@click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="What is judged; repeatable. [all others]")
+@click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="System to judge; repeatable. [all others]")
 @click.option(
     "--margin",
     "margins",
@@ -62,7 +62,7 @@ INCONCLUSIVE = 6
     help="Folder of the runs before, for --confirm. [RUNS/.history/STUDY]",
 )
 @click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
-@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers there, as Markdown.")
+@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers to this file, as Markdown.")
 @click.option("--github/--no-github", default=None, help="Annotations and a job summary for GitHub. [inside a workflow]")
 @click.option("--serial", is_flag=True, help="Run in this process, without a cluster; same results.")
 @override_options
@@ -90,7 +90,7 @@ def gate(
     quiet: bool,
     **overrides: Any,
 ) -> None:
-    """Say whether systems are worse than a baseline, for a build.
+    """Fail a build where systems are worse than a baseline.
 
     \b
     Exit codes:
@@ -135,7 +135,7 @@ def gate(
         named = baseline or loaded.study.resampling.baseline
         if named is None:
             raise click.UsageError(
-                "against what? Give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`"
+                "there is no baseline: give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`"
             )
         against = (named,)
     directory, failed, _ = run_what_is_open(

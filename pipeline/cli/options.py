@@ -118,7 +118,8 @@ class Group(click.Group):
 
 @click.group(
     cls=Group,
-    help=EXAMPLES + "\nWhich differences between systems are real, which gains can be believed, how large a test set must be.",
+    help=EXAMPLES
+    + "\nFind out which differences between systems are real, which gains to believe, and how large a test set must be.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.option("--debug", is_flag=True, help="Show tracebacks.")

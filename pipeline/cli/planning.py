@@ -56,9 +56,9 @@ Three questions:
 
 
 @cli.command(
-    short_help="Say what right and wrong answers can show: p, power, items.",
+    short_help="p, power and test-set size for right and wrong answers.",
     help=_ASKS
-    + "\nOf scores of 0 and 1, by binomial sums and without simulation. A system helps where it is right and the other is not.",
+    + "\nFor scores of 0 and 1, by binomial sums and without simulation. A system helps where it is right and the other is not.",
 )
 @click.option("-n", "--items", type=COUNT, help="Number of items.")
 @click.option("--helped", type=click.IntRange(0), help="Items that the first system alone gets right.")
@@ -68,7 +68,7 @@ Three questions:
 )
 @click.option("--gain", type=float, help="A true gain, in points.")
 @click.option("--hurt-percent", type=float, help="Expected share of the items that the better system hurts. [0]")
-@click.option("--power", "target", type=float, default=0.8, show_default=True, help="Power that is asked for.")
+@click.option("--power", "target", type=float, default=0.8, show_default=True, help="The power to reach.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
 @click.option("--pairs", type=COUNT, help="How many pairs are tested: the chance that some true null is significant.")
 @click.option(
@@ -106,7 +106,7 @@ def power(
     if not several and pairs is None and charts is None:
         raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain")
     if several and several[0] != "--gain" and items is None:
-        raise click.UsageError(f"{several[0]} need --items, the number of items")
+        raise click.UsageError(f"give --items with {several[0]}, the number of items")
     if items is not None and not 1 <= items <= MOST_UNITS:
         raise click.UsageError(f"--items {items:,} must be between 1 and {MOST_UNITS:,}")
     if hurt_percent is not None and gain is None:
@@ -163,7 +163,7 @@ def _write_charts(folder: Path) -> list[str]:
     return [str(folder / name) for name in written]
 
 
-@cli.command(short_help="Say how probable it is that a gain is significant.")
+@cli.command(short_help="Say how likely it is that a reported gain is significant.")
 @click.option("--gain", type=float, required=True, help="The observed gain, in points of the metric.")
 @click.option("-n", "--items", type=COUNT, required=True, help="Items of the test set it was observed on.")
 @click.option(
@@ -174,9 +174,9 @@ def _write_charts(folder: Path) -> list[str]:
 @runs_option
 @json_option
 def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, as_json: bool) -> None:
-    """Say how probable it is that a gain you have read of is significant.
+    """Say how likely it is that a gain you read about is significant.
 
-    The atlas has how much gains vary between pairs of real systems, relatives and others, by task and metric.
+    The atlas holds how much gains vary between pairs of real systems, related or not, by task and metric.
     """
     from pipeline.planning.atlas import chance_of, load_atlas, select_entries
 
@@ -248,7 +248,7 @@ def _find(name: str, runs: Path, atlas: Sequence[Kin]) -> tuple[RunDirectory, st
         else:
             return run, name[cut + 1 :]
     there = ", ".join(dict.fromkeys(f"{kin.task}/{kin.metric}" for kin in atlas))
-    raise click.UsageError(f"{name!r} is no task of the atlas and no run in {runs}; the atlas has {there}")
+    raise click.UsageError(f"{name!r} is not a task of the atlas and no run in {runs}; the atlas has {there}")
 
 
 def _say_all(chances: Any, gain: float, items: int, alpha: float) -> str:

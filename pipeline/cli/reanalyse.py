@@ -57,13 +57,13 @@ class _Looks(_LooksType):
 
 @cli.command()
 @study_argument
-@click.option("--slot", metavar="NAME", help="What this time is called, such as 2026-11-26 or build-812. [the date in UTC]")
+@click.option("--slot", metavar="NAME", help="Name of this time, such as 2026-11-26 or build-812. [the date in UTC]")
 @click.option("--history", type=click.Path(file_okay=False, path_type=Path), help="Folder of the slots. [RUNS/.history/STUDY]")
 @click.option(
     "--looks", type=_Looks(), default=str(LOOKS), show_default=True, help="Looks that share one α, in equal parts; or `endless`."
 )
 @click.option("--baseline", metavar="SYSTEM", help="Answer as a gate does: exit 1 where a system is worse than this one.")
-@click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="What is judged; repeatable. [all others]")
+@click.option("--candidate", "candidates", multiple=True, metavar="SYSTEM", help="System to judge; repeatable. [all others]")
 @click.option(
     "--margin", "margins", multiple=True, metavar="METRIC=POINTS", help="The largest loss that does not matter; repeatable."
 )
@@ -71,7 +71,9 @@ class _Looks(_LooksType):
     "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="Looks in succession that must find a loss."
 )
 @click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
-@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the account there too, as Markdown.")
+@click.option(
+    "--summary", type=click.Path(dir_okay=False, path_type=Path), help="Also write the account to this file, as Markdown."
+)
 @click.option("--github/--no-github", default=None, help="Annotations and a job summary for GitHub. [inside a workflow]")
 @click.option("--serial", is_flag=True, help="Run in this process, without a cluster; same results.")
 @override_options
@@ -99,10 +101,10 @@ def reanalyse(
     quiet: bool,
     **overrides: Any,
 ) -> None:
-    """Analyse a study again, and say what changed since.
+    """Analyse a study again and report what changed since the last time.
 
-    For cron and its like. A slot that is done is not done twice, only what is new is computed, and what is claimed at all
-    slots of a period together is wrong with a chance of at most α.
+    For cron and other schedulers. A slot that is done is not repeated, and only what is new is computed. The chance of any
+    false claim over all slots of a period together is at most α.
 
     \b
     Exit codes:

@@ -55,7 +55,7 @@ def init(
     output: Path,
     yes: bool,
 ) -> None:
-    """Look at files and write a commented study that runs.
+    """Write a commented study, ready to run, from your files.
 
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with. Folders
     that each hold outputs of several systems, or a folder of such folders, are test sets of one study.

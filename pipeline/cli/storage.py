@@ -50,7 +50,7 @@ def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json:
       rm -r runs/old-0123456789ab; pipeline gc   what only this run needed
       pipeline gc --dry-run --to 10GB
 
-    Safe while studies run: what is younger than an hour, or than a study that runs, stays.
+    Safe while studies run: nothing younger than an hour, or than a running study, is removed.
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.store.garbage import find_garbage, remove_garbage
 
@@ -101,7 +101,7 @@ def export(run: str, file: str, runs: Path, quiet: bool) -> None:
     default=Path("imported"),
     help="A folder for runs from elsewhere. [imported]",
 )
-@click.option("--max-size", type=_Size(), help="How large the unpacked run may be. [20 GB]")
+@click.option("--max-size", type=_Size(), help="The largest unpacked run to accept. [20 GB]")
 def import_(file: str, output: Path, max_size: float | None) -> None:
     """Unpack a run that `pipeline export` has packed.
 
@@ -110,7 +110,7 @@ def import_(file: str, output: Path, max_size: float | None) -> None:
       pipeline import run.zip; pipeline list --runs imported
       pipeline import s3://bucket/runs/first.zip
 
-    Prints the run directory. Runs from elsewhere have a folder of their own: your studies take over nothing from them.
+    Prints the run directory. Imported runs have a folder of their own, and your studies reuse nothing from them.
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.store.archive import LARGEST, fetch_run, unpack_run
     from pipeline.store.objects import is_object

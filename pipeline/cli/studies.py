@@ -115,8 +115,8 @@ def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, s
       pipeline run study.yaml
       pipeline run study.yaml --workers 2 -b 10000 --set resampling.alpha=0.01
 
-    Prints the run directory; the verdict and the path of the report follow on stderr. The same study again is the same run:
-    done at once.
+    Prints the run directory; the verdict and the path of the report follow on stderr. Running the same study again
+    computes nothing twice.
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch
 

@@ -33,7 +33,7 @@ class Points:
     def __post_init__(self) -> None:
         _check_lengths(self.x, self.y)
         if self.marker not in MARKERS or len(self.marker) != 1:
-            raise ValueError(f"{self.marker!r} is no marker; there are {MARKERS}")
+            raise ValueError(f"{self.marker!r} is not a marker; there are {MARKERS}")
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items 
         read.left_out.extend(names_left_out(outputs, base=base, exclude=systems.exclude))
     empty = folders_without_output(outputs, base=base, exclude=systems.exclude)
     if empty:
-        read.notes.append(f"{_WITHOUT_FILE} are no systems: {name_some(empty, 5)}")
+        read.notes.append(f"{_WITHOUT_FILE} are not systems: {name_some(empty, 5)}")
     problems.extend((*wrong, *read.problems))
     problems.extend(_unprintable([candidate.system for candidate in read.candidates]))
     return read

@@ -38,7 +38,7 @@ def item_positions(ranges: str, n_items: int, *, where: str) -> list[int]:
         match = re.fullmatch(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?", part)
         if match is None:
             raise StudyError.of(
-                "P124", f"{part.strip()!r} is no range of items", where=where, help="write 1-3500, or several by comma"
+                "P124", f"{part.strip()!r} is not a range of items", where=where, help="write 1-3500, or several by comma"
             )
         # Python refuses to read thousands of digits, and no file has as many items as these.
         first, last = (int(digits[:_MOST_DIGITS]) for digits in (match[1], match[2] or match[1]))

@@ -176,7 +176,7 @@ def read_documents(sources: Sources) -> tuple[tuple[str, ...] | None, list[str]]
 def groups_like_systems(outputs: Sequence[Items], spec: TestSet, gold: Items | None) -> tuple[str, ...]:
     """Return the columns of a table of systems side by side that hold groups, and would pass for systems."""
     if not outputs or any(items.lines != outputs[0].lines for items in outputs):
-        return ()  # one row for each item and system: a column is no system there
+        return ()  # one row for each item and system: a column is not a system there
     labels = set(gold.columns.get("label", ())) if gold is not None else set()
     groups = {
         name: set(outputs[0].columns[name]) for name in group_columns(spec) if name in outputs[0].columns and name != DOCUMENT

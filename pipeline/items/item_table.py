@@ -201,7 +201,7 @@ class ItemTable:
             if name in places:
                 first, second = self.table.lines[places[name]], self.table.lines[place]
                 message = f"the item '{name}' occurs twice, on lines {first} and {second}"
-                problems.append(Problem("P209", message, f"{self.path}:{second}", "leave one row for each item"))
+                problems.append(Problem("P209", message, f"{self.path}:{second}", "keep one row for each item"))
             places.setdefault(name, place)
         refuse(problems)
         lacking = [name for name in ids if name not in places and name in needed]
@@ -214,7 +214,10 @@ class ItemTable:
         if not (others and shown):
             return Problem("P222", message, str(self.path), "give every item of the test set a row")
         close = nearest(name, list(others)[:_MOST_COMPARED], cutoff=0.0) or next(iter(others))
-        where, note = f"{self.path}:{others[close]}", f"line {others[close]} is about '{close}', which is no item of the test set"
+        where, note = (
+            f"{self.path}:{others[close]}",
+            f"line {others[close]} is about '{close}', which is not an item of the test set",
+        )
         return Problem("P222", message, where, "give every item of the test set a row", note)
 
     def _told_rest(self, names: Sequence[str], ids: Sequence[str]) -> list[str]:
@@ -235,11 +238,12 @@ def _told_names(path: Path, names: Sequence[str]) -> list[str]:
     count, alone = len(set(names)), sum(times == 1 for times in Counter(names).values())
     if len(names) >= 10 and alone > 0.9 * count and count > 0.5 * len(names):
         what = "every line is" if alone == len(names) else f"{alone:,} of {len(names):,} lines are"
-        return [f"{path} may hold no names of documents: {what} a document alone. A document's name stands on each of its lines"]
+        lines = "a document's name should stand on each of its lines"
+        return [f"{path} may not be a list of document names: {what} a document of its own, and {lines}"]
     stretches = 1 + sum(a != b for a, b in pairwise(names))
     if stretches >= 10 and stretches > 3 * count:
         return [
-            f"{path} may hold no names of documents: {count:,} names come again in {stretches:,} places. Lines of one name are "
+            f"{path} may not be a list of document names: {count:,} names recur in {stretches:,} places. Lines of one name are "
             "drawn together, wherever they stand"
         ]
     return []

@@ -100,13 +100,13 @@ class OwnMetric(Metric):
         return score_sums
 
     def _refuse_other_forms(self, score: ScoreFunction) -> None:
-        """Refuse a score that is no positive constant times the first sum over the second: tests of ratios look at sums alone."""
+        """Refuse a score other than a positive constant times the first sum over the second: tests of ratios look at sums alone."""
         first, *others = score(np.array([[4.0, 8.0, 12.0, 0.0, 4.0], [8.0, 8.0, 24.0, 8.0, 4.0]])).tolist()
         wanted = [2 * first, first, 0.0, 2 * first]
         if not (0 < first < inf and np.allclose(others, wanted, rtol=1e-9, atol=1e-9 * first)):
             raise TaskError.of(
                 "P406",
-                f"the form of the metric '{self.name}' is 'ratio', and its score is no positive constant times the sum of "
+                f"the form of the metric '{self.name}' is 'ratio', and its score is not a positive constant times the sum of "
                 f"'{self.statistics[0]}' over that of '{self.statistics[1]}'",
                 help="its `form` is 'general'; an error rate is a ratio with `higher_is_better = False`",
                 note=f"it is {first:g} of 4 and 8, {others[0]:g} of 8 and 8, {others[1]:g} of 12 and 24, {others[2]:g} of 0 and 8",
@@ -145,11 +145,11 @@ def _lacking(made: Any) -> Iterator[str]:
         yield "its `denominators` are none of 'unknown', 'own', 'shared' and 'items'"
     follows = getattr(made, "follows", {})
     if not isinstance(follows, Mapping) or not {*follows, *follows.values()} <= set(names or ()):
-        yield "its `follows` is no mapping of statistic to statistic"
+        yield "its `follows` is not a mapping of statistic to statistic"
     for member in ("needs_of_outputs", "needs_of_gold"):
         columns = getattr(made, member, ())
         if not isinstance(columns, (tuple, list)) or not all(isinstance(name, str) for name in columns):
-            yield f"its `{member}` are no tuple of names"
+            yield f"its `{member}` are not a tuple of names"
     for method in _METHODS:
         if not callable(getattr(made, method, None)):
             yield f"it has no method `{method}`"

@@ -55,7 +55,7 @@ class WinRate(Metric):
         Raises
         ------
         DataError
-            P210, where a value is no number; P267, where it is not from 0 to 1.
+            P210, where a value is not a number; P267, where it is not from 0 to 1.
         """
         wins = output_column(self.name, output, self.column)
         _refuse_others(wins, output, self.column)
@@ -69,7 +69,7 @@ class WinRate(Metric):
 
 
 def _refuse_others(wins: Sequence[str], output: Items, column: str) -> None:
-    """Refuse what is no number from 0 to 1, with item and line."""
+    """Refuse what is not a number from 0 to 1, with item and line."""
     wrong = {value: reason for value in set(wins) if (reason := _complain(value)) is not None}
     if not wrong:
         return

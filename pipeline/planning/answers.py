@@ -196,11 +196,11 @@ def from_gain(gain: float, hurt: float, *, items: int | None = None, alpha: floa
     Raises
     ------
     ValueError
-        Where helped and hurt are no shares of the items, or the gain is a loss.
+        Where helped and hurt are not shares of the items, or the gain is a loss.
     """
     helped = gain + hurt
     if not (hurt >= 0 and helped >= 0 and helped + hurt <= 100 * (1 + 1e-12)):  # sums of decimals are rounded
-        raise ValueError(f"{helped:g} % helped and {hurt:g} % hurt are no shares of the items")
+        raise ValueError(f"{helped:g} % helped and {hurt:g} % hurt are not shares of the items")
     if gain < 0:
         raise ValueError(f"a gain of {gain:g} points is a loss: ask for the gain of the other system and the items that it hurts")
     shares = helped / 100, hurt / 100

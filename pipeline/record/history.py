@@ -196,5 +196,5 @@ def _read_account(folder: Path) -> dict[str, Any]:
     )
     account = read_sealed(path, help=help)
     if account.get("schema_version") != SCHEMA_VERSION or account.get("slot") != folder.name:
-        raise StoreError(Problem("P705", "a stored file is damaged: it is no account of this slot", str(path), help))
+        raise StoreError(Problem("P705", "a stored file is damaged: it is not an account of this slot", str(path), help))
     return account

@@ -107,7 +107,7 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
         }:
             yield f"{section.key!r} cannot be the key of a section", "take small letters, digits and hyphens, and no chapter's key"
         if section.after not in CHAPTERS:
-            yield f"the section {section.key!r} stands after {section.after!r}, which is no chapter", f"chapters are: {chapters}"
+            yield f"the section {section.key!r} stands after {section.after!r}, which is not a chapter", f"chapters are: {chapters}"
     for kind, shown in (("table", finding.tables), ("figure", finding.figures)):
         for one in shown:
             if one.section not in {*CHAPTERS, *own}:

@@ -142,7 +142,7 @@ def unpack_run(file: Path, folder: Path, *, most: float = LARGEST) -> RunDirecto
     Raises
     ------
     DataError
-        P730 it is no archive of a run, or damaged; P731 it has what no archive has; P732 it would take too much room.
+        P730 it is not an archive of a run, or damaged; P731 it has what no archive has; P732 it would take too much room.
     StoreError
         P733 the run is there already, or the folder has runs that were computed here, which would rely on what the archive says.
     """
@@ -232,7 +232,7 @@ def _refuse_place(folder: Path, target: Path) -> None:
 def _no_archive(file: Path, why: str) -> DataError:
     error = DataError.of(
         "P730",
-        f"it is no archive of a run, or damaged: {why}",
+        f"it is not an archive of a run, or damaged: {why}",
         where=str(file),
         help="`pipeline export RUN FILE` writes one; if it was sent, ask for it again",
     )

@@ -182,7 +182,9 @@ def _no_study(path: Path | str) -> StudyError:
     """Refuse what may be an output or a table of scores: both are given where a study is asked for."""
     name = shlex.quote(str(path))
     help = f"`pipeline compare {name} …` compares outputs and tables without a study, `pipeline init {name} …` writes one for them"
-    return StudyError(Problem("P106", "this is no study: a study is a file in YAML that begins with `schema: 1`", str(path), help))
+    return StudyError(
+        Problem("P106", "this is not a study: a study is a file in YAML that begins with `schema: 1`", str(path), help)
+    )
 
 
 def study_from_value(value: dict[str, Any], *, base: Path) -> LoadedStudy:

@@ -44,7 +44,7 @@ def list_origins(loaded: LoadedStudy) -> list[Origin]:
 
 
 def _leaves(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield what is no mapping and no list of mappings; an empty one, and a list of plain values, is a value itself."""
+    """Yield what is not a mapping and no list of mappings; an empty one, and a list of plain values, is a value itself."""
     if isinstance(value, dict) and value:
         for key, part in value.items():
             yield from _leaves(part, (*path, key))

@@ -30,7 +30,7 @@ def set_preset(document: Document) -> None:
 
 
 def _is_open(value: Any, path: KeyPath) -> bool:
-    """Say whether nothing is written at a path; within what is no mapping there is nothing to set."""
+    """Say whether nothing is written at a path; within what is not a mapping there is nothing to set."""
     for part in path:
         if value is None:
             return True

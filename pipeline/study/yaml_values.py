@@ -109,7 +109,7 @@ def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
     Raises
     ------
     StudyError
-        P102 or P106 for what is no mapping.
+        P102 or P106 for what is not a mapping.
     """
     if not text.startswith("{"):
         return text

@@ -138,7 +138,7 @@ def warn_of_groups(study: Study, test_set: str, taken: Collection[str]) -> tuple
         study.resampling.strata: "resampling.strata",
     }
     return tuple(
-        f"the column '{name}' is no system, because {asked.get(name, 'columns')} names it; if that is meant, "
+        f"the column '{name}' is not a system, because {asked.get(name, 'columns')} names it; if that is meant, "
         f"say so: `columns: {{{name}: {name}}}`"
         for name in _unsaid(study, test_set, taken)
     )
@@ -160,7 +160,7 @@ def refuse_systems_as_groups(study: Study, taken: Mapping[str, Collection[str]],
             "P238",
             f"'{name}' is a system, and in test set '{test_set}' a column that groups the items",
             str(study.test_sets[test_set].outputs),
-            f"rename the column, or say that it is no system there: `columns: {{{name}: {name}}}`",
+            f"rename the column, or say that it is not a system there: `columns: {{{name}: {name}}}`",
         )
         for test_set, names in taken.items()
         for name in _unsaid(study, test_set, names)
@@ -205,7 +205,7 @@ def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) ->
     problems = [
         Problem(
             "P115",
-            f"the baseline {baseline!r} is no system of the test set {test_set.name!r}",
+            f"the baseline {baseline!r} is not a system of the test set {test_set.name!r}",
             where="resampling.baseline",
             help=suggest(baseline, [output.system for output in test_set.outputs]),
         )

@@ -127,12 +127,12 @@ def parse_columns(text: str | None) -> dict[str, str]:
     Raises
     ------
     UsageError
-        P018 where it is no mapping of names to names.
+        P018 where it is not a mapping of names to names.
     """
     found = parse_flow(text, "--columns") if text is not None else {}
     if isinstance(found, str) or not all(isinstance(name, str) for name in found.values()):
         help_ = "write roles and names in braces, --columns '{system: llm, item: question}'"
-        raise UsageError.of("P018", f"these are no names of columns: {text}", where="--columns", help=help_)
+        raise UsageError.of("P018", f"these are not names of columns: {text}", where="--columns", help=help_)
     return found
 
 

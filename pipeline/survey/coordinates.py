@@ -101,7 +101,7 @@ def _no_systems(study: Study, table: Mapping[str, _Row], systems: Sequence[str])
     for name in unknown[:_MOST_SHOWN]:
         help_ = suggest(name, [system for system in systems if system not in table]) or ""
         close = f"; {help_}" if help_.startswith("did you mean") else ""
-        yield f"{study.systems.table}, line {table[name][0]}: {name!r} is no system{close}"
+        yield f"{study.systems.table}, line {table[name][0]}: {name!r} is not a system{close}"
     if len(unknown) > _MOST_SHOWN:
         yield f"{study.systems.table} has {len(unknown) - _MOST_SHOWN} more rows of no system"
 

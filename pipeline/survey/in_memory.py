@@ -75,7 +75,7 @@ def settle_outputs(outputs: Any, references: OneOrMore, *, folder: Path, groups:
     if not isinstance(outputs, (str, os.PathLike)):
         outputs = list(outputs) if isinstance(outputs, Iterable) else [outputs]
         if not (outputs and all(isinstance(path, (str, os.PathLike)) for path in outputs)):
-            what = f"{type(outputs[0]).__name__} is no path, and has no name of a system" if outputs else "there are no outputs"
+            what = f"{type(outputs[0]).__name__} is not a path, and has no name of a system" if outputs else "there are no outputs"
             raise UsageError.of("P004", what, where="outputs", help=f"name files or a folder, or {_ARRAYS}")
     files = expand_folders(as_paths(outputs), as_paths(references), base=Path.cwd())
     return Settled(name_systems(files.outputs), files.references)

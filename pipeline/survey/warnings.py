@@ -230,8 +230,8 @@ def warn_of_runs(study: Study, outputs: Sequence[Output], base: Path) -> tuple[s
     way = "give `systems.table` the columns system, model and replica"
     if len(patterns) == 1 and len({output.path for output in outputs}) == len(outputs):
         way = f'`outputs: "{patterns.pop()}"`'
-    whose = f"{len(outputs)} systems are called like runs of {len(models)} models ({name_some(list(models))})"
-    return (f"{whose}, and are compared one by one: the best of several runs is ahead by luck too; to compare the models, {way}",)
+    whose = f"{len(outputs)} systems are named like runs of {len(models)} models ({name_some(list(models))})"
+    return (f"{whose}, and are compared one by one: the best of several runs is partly lucky; to compare the models, {way}",)
 
 
 def warn_of_sizes(study: Study, units: int, unit: str) -> tuple[str, ...]:

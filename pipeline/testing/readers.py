@@ -307,6 +307,6 @@ def _by_id(items: Items) -> dict[str, tuple[Any, ...]]:
 def _check_refusal(error: DataError) -> None:
     assert error.problems
     for problem in error.problems:
-        assert problem.code.startswith("P2"), f"{problem.code} is no code of data"
+        assert problem.code.startswith("P2"), f"{problem.code} is not a code of data"
         assert problem.message
         assert problem.where, f"it is not said where: {problem.message}"

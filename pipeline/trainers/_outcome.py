@@ -122,7 +122,7 @@ def _judge(title: str, ended: Mapping[str, Any], spec: Mapping[str, Any], log: s
 
 
 def say_wrong_number(given: Path, found: int, expected: int) -> str:
-    """Say that another number of items came back than were to be predicted, and whether lines that are no items explain it.
+    """Say that another number of items came back than were to be predicted, and whether lines that are not items explain it.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def say_wrong_number(given: Path, found: int, expected: int) -> str:
 
 
 def _first_steps(spec: Mapping[str, Any], log: str) -> str | None:
-    """Return what a first training of one's own mostly fails by: a file that is elsewhere, or lines that are no items."""
+    """Return what a first training of one's own mostly fails by: a file that is elsewhere, or lines that are not items."""
     if _NOT_FOUND in "\n".join(log.splitlines()[-_TAIL_LINES:]):
         return (
             "a training runs in an empty folder of its own: name the folder of your programs, `path: .` for that of the study, "
@@ -146,9 +146,9 @@ def _first_steps(spec: Mapping[str, Any], log: str) -> str | None:
     if "given" not in spec or not (count := _comments(Path(spec["given"]))):
         return None
     lines = "1 line" if count == 1 else f"{count:,} lines"
-    begin, are, them = ("begins", "is no item", "it") if count == 1 else ("begin", "are no items", "them")
+    begin, are, them = ("begins", "is not an item", "it") if count == 1 else ("begin", "are not items", "them")
     placeholder = Path(spec["given"]).name.partition(".")[0]
-    return f"{lines} of {{{placeholder}}} {begin} with `# ` and {are}: does the program pass over {them}?"
+    return f"{lines} of {{{placeholder}}} {begin} with `# ` and {are}: does the program skip {them}?"
 
 
 def _comments(given: Path) -> int:

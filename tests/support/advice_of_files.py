@@ -62,7 +62,7 @@ FILES = {
         ),
         *(
             Case(
-                "rename the column, or say that it is no system there: `columns: {{}: {}}`",
+                "rename the column, or say that it is not a system there: `columns: {{}: {}}`",
                 GROUPS % "",
                 {"one.csv": ONE, "two.csv": "item,part,B,C,A\n1,x,1,2,3\n2,y,3,2,1\n"},
                 mend,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.following_advice import Case
 
 WIDE = "item,a,b\n1,2,3\n2,3,5\n3,4,4\n"
-DECIDE = "a score that is missing must be decided upon: leave the {} out and set `missing:`, or write a number"
+DECIDE = "say what a missing score counts as: leave the {} out and set `missing:`, or write a number"
 CONLLU = "".join(f"{k}\t{word}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for k, word, head in ((1, "a", 2), (2, "b", 0))) + "\n"
 CONLLU += CONLLU.replace("a", "c").replace("b", "d")
 TAGS = "a DT B-NP\nb NN I-NP\n\nc VB O\n"
@@ -21,7 +21,7 @@ FORMATS = {
             {"a.tsv": "item\tscore\n1\t0.5\n2\t1\n"},
         ),
         Case(
-            "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number",
+            "say what a missing score counts as: leave the row out and set `missing:`, or write a number",
             "{format: scores, outputs: '{system}.csv'}",
             {"a.csv": "item,score\n1,\n2,1\n3,2\n", "b.csv": "item,score\n1,1\n2,2\n3,2\n"},
             {"a.csv": "item,score\n2,1\n3,2\n", "test_set": "{format: scores, outputs: '{system}.csv', <0> drop}"},
@@ -299,7 +299,7 @@ FORMATS = {
             metric="wer",
         ),
         Case(
-            "alternatives are `{ one / two words / @ }`, and @ is no word",
+            "alternatives are `{ one / two words / @ }`, and @ is not a word",
             "{format: trn, gold: gold.txt, outputs: '{system}.out'}",
             {"gold.txt": "{ a / b (x_1)\nc (x_2)\n", "a.out": "a b (x_1)\nc (x_2)\n", "b.out": "a (x_1)\nc (x_2)\n"},
             {"gold.txt": "<0> (x_1)\nc (x_2)\n"},

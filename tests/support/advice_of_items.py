@@ -225,7 +225,7 @@ ITEMS = {
         documents("write a name, or use `unit: item`", "x\n\ny\n", {"more": "resampling: {<0>}\n"}),
         documents("write a name, or use `unit: item`", "x\n\ny\n", {"docs.tsv": "x\nx\ny\n"}),
         scores(
-            "leave one row for each item",
+            "keep one row for each item",
             {"docs.tsv": "item\tdocument\n1\tx\n2\tx\n3\ty\n3\tz\n"},
             {"docs.tsv": "item\tdocument\n1\tx\n2\tx\n3\ty\n"},
             own=", documents: docs.tsv",

@@ -122,7 +122,7 @@ ODD_FILES = {
     ],
     "items/readers/_layouts": [
         Case(
-            "leave one row for each item; or, where there is a row for each item and system, name the column: "
+            "keep one row for each item; or, where there is a row for each item and system, name the column: "
             "`columns: {system: …}`",
             "{format: scores, outputs: x.csv}",
             {"x.csv": LONG},
@@ -132,7 +132,7 @@ ODD_FILES = {
     ],
     "items/readers/_records": [
         Case(
-            "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number",
+            "say what a missing score counts as: leave the item out and set `missing:`, or write a number",
             "{format: helm, outputs: '{system}/per_instance_stats.json'}",
             {"a/per_instance_stats.json": stat().replace("1.0", "NaN", 1), "b/per_instance_stats.json": stat()},
             {"a/per_instance_stats.json": stat()},

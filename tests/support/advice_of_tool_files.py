@@ -8,7 +8,7 @@ from typing import Any
 
 from support.following_advice import Case
 
-DECIDE = "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number"
+DECIDE = "say what a missing score counts as: leave the item out and set `missing:`, or write a number"
 
 
 def lines(*values: Mapping[str, Any]) -> str:
@@ -310,7 +310,7 @@ TOOL_FILES = {
             metric="wer",
         ),
         Case(
-            "alternatives are `{ one / two words / @ }`, and @ is no word",
+            "alternatives are `{ one / two words / @ }`, and @ is not a word",
             CALLS,
             {"gold.stm": STM.replace("saw", "{ saw / see"), "a.ctm": CTM, "b.ctm": CTM},
             {"gold.stm": STM.replace("saw", "<0>")},

@@ -75,7 +75,7 @@ WARNINGS = {
     ],
     "survey/checks": [
         Case(
-            "the column '{}' is no system, because {} names it; if that is meant, say so: `columns: {{}: {}}`",
+            "the column '{}' is not a system, because {} names it; if that is meant, say so: `columns: {{}: {}}`",
             SCORED % "",
             {"x.csv": TABLE},
             {"test_set": SCORED % ", <0>"},
@@ -213,14 +213,14 @@ TOLD = {
             "hold: (--baseline-window [0-9]+)",
         ),
         Typed(
-            "against what? Give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`",
+            "there is no baseline: give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`",
             "gate three.yaml",
             "gate three.yaml <0>",
             "Give (--baseline SYSTEM)",
             (("SYSTEM", "a"),),
         ),
         Typed(
-            "against what? Give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`",
+            "there is no baseline: give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`",
             "gate three.yaml",
             "gate three.yaml --set resampling.family=against-baseline --set resampling.baseline=a",
         ),
@@ -231,7 +231,10 @@ TOLD = {
             for take, then in (("give (--helped)", "7 --hurt 2"), ("(--accuracy)", "71 69"), ("or (--gain)", "2"))
         ),
         Typed(
-            "{} need --items, the number of items", "power --helped 7 --hurt 2", "power <0> 100 --helped 7 --hurt 2", "(--items)"
+            "give --items with {}, the number of items",
+            "power --helped 7 --hurt 2",
+            "power <0> 100 --helped 7 --hurt 2",
+            "(--items)",
         ),
         Typed("--items {} must be between 1 and {}", "power --items 1e9 --gain 2", "power --items 1000 --gain 2"),
         Typed(

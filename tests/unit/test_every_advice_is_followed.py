@@ -93,7 +93,7 @@ EXPLAINED = {
     "P134": "survey/checks: unset {}: the best form",
     "P203": "items/compare: set `missing: drop` to test on the first {} {}, or correct the file",
     "P204": "items/readers/_files: convert it: iconv",
-    "P209": "items/item_table: leave one row for each item",
+    "P209": "items/item_table: keep one row for each item",
     "P213": "items/align: a test needs at least two units",
     "P214": "items/compare: give it an item column",
     "P216": "items/compare: set `missing: drop` or `missing: zero`",

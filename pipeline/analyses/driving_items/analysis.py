@@ -181,14 +181,14 @@ def _list_unknown(cubes: Mapping[str, xr.Dataset], options: DrivingItemsOptions)
     systems = list(dict.fromkeys(str(name) for cube in cubes.values() for name in cube["system"].values.tolist()))
     for pair in asked:
         lacking = [name for name, found in there.items() if pair not in found]
-        guesses = [f"{name!r} is no system; {guess}" for name in pair if name not in systems if (guess := meant(name, systems))]
+        guesses = [f"{name!r} is not a system; {guess}" for name in pair if name not in systems if (guess := meant(name, systems))]
         reason = "; ".join([f"there is no pair of {pair[0]} and {pair[1]}", *guesses])
         for test_set in lacking if len(lacking) < len(cubes) else [None]:
             yield {"test_set": test_set, "metric": None, "kind": "none", "reason": reason}
 
 
 def _documents(data: xr.Dataset, unit: str) -> tuple[NDArray[np.int64], str] | None:
-    """Return the document of each item, or its unit where that is no item, with what they are called."""
+    """Return the document of each item, or its unit where that is not an item, with what they are called."""
     document = read_documents(data)
     if document is not None:
         return document, "document"

@@ -213,7 +213,7 @@ def find_class(profile: ClusterProfile) -> tuple[Any, Kind]:
     if not families & CLUSTERS and not (inspect.isfunction(found) and name.endswith("Cluster")):
         raise ClusterError.of(
             "P604",
-            f"{profile.cluster!r} is no cluster class",
+            f"{profile.cluster!r} is not a cluster class",
             where=profile.name,
             help="name a class such as distributed.LocalCluster or dask_jobqueue.SLURMCluster in `cluster:`",
         )

@@ -51,7 +51,7 @@ def events_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "One line of events.jsonl, version 1",
-        "description": "A line that is no JSON was torn by a crash or a full disk: leave it out.",
+        "description": "A line that is not JSON was torn by a crash or a full disk: leave it out.",
         "type": "object",
         "required": ["time", "event", "text"],
         "properties": {

@@ -68,7 +68,7 @@ INVERTED_P: Mapping[str, Inversion | None] = {
 """By method; None where no p of the package belongs to it.
 
 With b replicates, a p of s hits and h = share · α · (b − 1): with s ≤ ⌊h⌋ the interval leaves 0 out, with s > ⌈h⌉ it has 0
-inside. Only at s = ⌈h⌉, where h is no whole number, does the interpolation between two order statistics decide; where
+inside. Only at s = ⌈h⌉, where h is not a whole number, does the interpolation between two order statistics decide; where
 share · α · b is whole, that is p = share · α. An end at 0 is inside for a p that counts ties, and outside for one that does not.
 """
 

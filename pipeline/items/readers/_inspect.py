@@ -97,7 +97,7 @@ def read_log(path: Path, *, paths: Sequence[str]) -> Log:
     Raises
     ------
     DataError
-        P257 where the JSON is none, or is no log; P258 where the zip is damaged, or is no log.
+        P257 where the JSON is none, or is not a log; P258 where the zip is damaged, or is not a log.
     """
     if looks_like_zip(path):
         with open_zip(path) as archive:
@@ -119,7 +119,7 @@ def _read_zip(archive: Archive, paths: Sequence[str]) -> Log:
     elif _START in archive.names:
         header, status = _read_member(archive, _START), "started"
     else:
-        message = f"the zip is no log of Inspect: it has neither {_HEADER} nor {_START}"
+        message = f"the zip is not a log of Inspect: it has neither {_HEADER} nor {_START}"
         raise DataError.of("P258", message, where=archive.source, help="name the format that it has, or another file")
     if not isinstance(header, Mapping):
         raise refuse_shape(archive.source, 0, "the header", "an object", header)

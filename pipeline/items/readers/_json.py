@@ -60,7 +60,7 @@ def read_json(path: Path) -> tuple[Any, list[str]]:
     Raises
     ------
     DataError
-        P257 where it is no JSON; and as `read_text`.
+        P257 where it is not JSON; and as `read_text`.
     """
     text, warnings = read_text(path)
     return _parse(text, str(path), 1), warnings
@@ -72,7 +72,7 @@ def parse_json(data: bytes, source: str) -> Any:
     Raises
     ------
     DataError
-        P204 where it is not UTF-8, P257 where it is no JSON.
+        P204 where it is not UTF-8, P257 where it is not JSON.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -88,7 +88,7 @@ def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
     Raises
     ------
     DataError
-        P257 where a line is no JSON, or no object; and as `read_lines`.
+        P257 where a line is not JSON, or no object; and as `read_lines`.
     """
     lines = read_lines(path)
     values = list(lines.values)
@@ -109,12 +109,12 @@ def read_json_list(path: Path) -> tuple[list[JsonLine], list[str]]:
     Raises
     ------
     DataError
-        P257 where it is no JSON, no list, or something in it is no object; and as `read_text`.
+        P257 where it is not JSON, no list, or something in it is no object; and as `read_text`.
     """
     text, warnings = read_text(path)
     found = _split_list(text)
     if found is None:
-        value = _parse(text, str(path), 1)  # says what is wrong with it, where it is no JSON
+        value = _parse(text, str(path), 1)  # says what is wrong with it, where it is not JSON
         raise refuse_shape(str(path), 1, "the file", "a list", value)
     for line, value in found:
         if not isinstance(value, dict):
@@ -128,7 +128,7 @@ def need(value: Any, key: str, shape: _Shape, where: str, line: int = 0) -> Any:
     Raises
     ------
     DataError
-        P257 where it is no object, lacks the field, or the field is something else; true is no number.
+        P257 where it is no object, lacks the field, or the field is something else; true is not a number.
     """
     if not isinstance(value, Mapping):
         raise refuse_shape(where, line, "the value", "an object", value)
@@ -153,7 +153,7 @@ def refuse_shape(where: str, line: int, what: str, wanted: str, found: Any) -> D
 
 
 def number_text(value: Any) -> str | None:
-    """Return a number as a table would have it, true as 1 and false as 0; None for what is no finite number."""
+    """Return a number as a table would have it, true as 1 and false as 0; None for what is not a finite number."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, int):
@@ -207,12 +207,12 @@ def _parse(text: str, source: str, first_line: int) -> Any:
     except json.JSONDecodeError as exc:
         line = first_line + exc.lineno - 1
         cut = exc.pos >= len(text.rstrip()) or "Unterminated" in exc.msg
-        message = "the JSON ends in the middle" if cut else f"this is no JSON at column {exc.colno}: {exc.msg}"
+        message = "the JSON ends in the middle" if cut else f"this is not JSON at column {exc.colno}: {exc.msg}"
         raise DataError.of("P257", message, where=f"{source}:{line}", help="copy or make the file again") from exc
     except RecursionError as exc:
         raise DataError.of("P257", "the JSON is nested too deeply", where=f"{source}:{first_line}", help=_AGAIN) from exc
     except ValueError as exc:  # a number of thousands of digits
-        raise DataError.of("P257", f"this is no JSON: {exc}", where=f"{source}:{first_line}", help=_AGAIN) from exc
+        raise DataError.of("P257", f"this is not JSON: {exc}", where=f"{source}:{first_line}", help=_AGAIN) from exc
 
 
 _AGAIN = "copy or make the file again"

@@ -21,7 +21,7 @@ _ITEMS = (
 )  # fmt: skip
 """Other names of columns of items, in long tables; in a wide one each might be a system, unless it numbers the items."""
 
-_ONE_ROW = "leave one row for each item; or, where there is a row for each item and system, name the column: `columns: {system: …}`"
+_ONE_ROW = "keep one row for each item; or, where there is a row for each item and system, name the column: `columns: {system: …}`"
 
 _UNNAMED = ("", "Unnamed: 0")
 """What pandas calls an index without a name, when it is written and when it is read and written again."""
@@ -230,7 +230,7 @@ def _select(
     groups: Mapping[str, str],
     columns: Mapping[str, str],
     *,
-    help_: str = "leave one row for each item",
+    help_: str = "keep one row for each item",
 ) -> Items:
     lines = tuple(table.lines[row] for row in rows)
     taken = {**columns, **{name: column for name, column in groups.items() if name not in columns}}
@@ -261,7 +261,7 @@ def _refuse_duplicates(
     source: str,
     code: str = "P209",
     noun: str = "the item",
-    help_: str = "leave one row for each item",
+    help_: str = "keep one row for each item",
 ) -> None:
     if len(set(ids)) == len(ids):
         return

@@ -90,7 +90,7 @@ def score_of(value: Any, what: str, where: str) -> str:
     Raises
     ------
     DataError
-        P210 where it is no finite number.
+        P210 where it is not a finite number.
     """
     text = None if isinstance(value, str) else number_text(value)
     if text is None:
@@ -99,7 +99,7 @@ def score_of(value: Any, what: str, where: str) -> str:
             "P210",
             f"{what} is {shown}, which is not a finite number",
             where=where,
-            help="a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number",
+            help="say what a missing score counts as: leave the item out and set `missing:`, or write a number",
         )
     return text
 

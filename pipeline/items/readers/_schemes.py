@@ -100,7 +100,7 @@ def to_iob2(
 
 
 def _parse(tag: str) -> tuple[str, str] | None:
-    """Split a tag at its first hyphen into prefix and type; None for what is no tag of a chunk."""
+    """Split a tag at its first hyphen into prefix and type; None for what is not a tag of a chunk."""
     prefix, hyphen, kind = tag.partition("-")
     if tag == "O":
         return "O", ""
@@ -113,7 +113,7 @@ def _impossible(sentences: Sequence[tuple[str, ...]], lines: Sequence[int], sour
             if tag in bad:
                 yield Problem(
                     "P242",
-                    f"'{tag}' is no tag of a chunk in IOB1, IOB2, IOBES or BILOU",
+                    f"'{tag}' is not a tag of a chunk in IOB1, IOB2, IOBES or BILOU",
                     f"{source}:{line + k}",
                     "a tag is O, or one of B, I, E, S, L, U with a hyphen and a type; "
                     '`columns: {chunk: "…"}` has the number of its column',

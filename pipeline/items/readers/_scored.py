@@ -95,7 +95,7 @@ def choose_numbers(rows: Sequence[Mapping[str, Any]], wanted: Wanted, place: Cal
     Raises
     ------
     DataError
-        P261 where nothing has the name that is asked, it is no number, or nothing is; P210 for values that are no finite numbers
+        P261 where nothing has the name that is asked, it is not a number, or nothing is; P210 for values that are no finite numbers
         in a column of numbers.
     """
     if wanted.name is not None:
@@ -208,7 +208,7 @@ def make_columns(
     """
     taken = next((name for name in numbers if name in {*groups, _CONTENT, DOCUMENT}), None)
     if taken is not None:
-        message = f"'{taken}' is the name of a score, and of a column that is no score"
+        message = f"'{taken}' is the name of a score, and of a column that is not a score"
         raise DataError.of("P211", message, where=source, help="ask for another score, or name the group otherwise in `columns:`")
     refuse_halves((name for values in (numbers, *groups.values()) for name in values), source)
     return {**numbers, **groups, **({_CONTENT: content} if content else {})}
@@ -235,7 +235,7 @@ def refuse_depth(source: str) -> DataError:
     return DataError(Problem("P257", "the JSON is nested too deeply", source, "check that the file is what its format says"))
 
 
-_DECIDE = "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number"
+_DECIDE = "say what a missing score counts as: leave the item out and set `missing:`, or write a number"
 
 
 def _names(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -268,10 +268,10 @@ def _example(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 def _tell(
     rows: Sequence[Mapping[str, Any]], wanted: Wanted, others: Sequence[str], lacking: Mapping[str, int], count: int
 ) -> list[str]:
-    """Say what is no number, and what only some items have."""
+    """Say what is not a number, and what only some items have."""
     the = f"{wanted.source}: the {wanted.noun}"
     return [
-        *(f"{the} '{name}' is no number ({_example(rows, name)}), and was left out" for name in others),
+        *(f"{the} '{name}' is not a number ({_example(rows, name)}), and was left out" for name in others),
         *(
             f"{wanted.source}: {times} of {count} items have no number for the {wanted.noun} '{name}', which was left out; "
             f"`{wanted.option}: {name}` takes the items that have one"

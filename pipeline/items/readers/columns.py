@@ -173,7 +173,7 @@ def _find_places(columns: Mapping[str, str], width: int, source: str) -> dict[st
     Raises
     ------
     DataError
-        P241 for a place that is no whole number, or that the lines do not have.
+        P241 for a place that is not a whole number, or that the lines do not have.
     """
     places: dict[str, int] = {}
     problems = []

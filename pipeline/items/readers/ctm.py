@@ -59,7 +59,7 @@ class CtmReader(Reader):
 
     The gold has an item for each segment, called like its recording, channel, begin and end, with the columns ``reference.0``,
     ``document`` (the recording) and, where it has alternatives, ``reference.alternatives``; ``columns:`` may ask for
-    ``speaker``, ``channel`` and ``label.1`` to ``label.N``. A segment ``IGNORE_TIME_SEGMENT_IN_SCORING`` is no item, and takes
+    ``speaker``, ``channel`` and ``label.1`` to ``label.N``. A segment ``IGNORE_TIME_SEGMENT_IN_SCORING`` is not an item, and takes
     words all the same. Outputs have ``text``. Lines that begin with ``;;`` are comments.
 
     Parameters
@@ -96,7 +96,7 @@ class CtmReader(Reader):
         Raises
         ------
         DataError
-            P209 a segment twice; P264 a line that is no segment, or a file without one.
+            P209 a segment twice; P264 a line that is not a segment, or a file without one.
         """
         if not paths:
             return None
@@ -129,7 +129,7 @@ class CtmReader(Reader):
         Raises
         ------
         DataError
-            P264 a line that is no word with its time, or one of several alternatives: an output says one thing.
+            P264 a line that is not a word with its time, or one of several alternatives: an output says one thing.
         """
         name = need_system(system, path, "words with their times")
         lines = read_lines(path)
@@ -145,7 +145,9 @@ class CtmReader(Reader):
                     Problem("P264", "the output has alternatives", where, "an output says one thing: leave one of them")
                 )
             elif len(fields) < 5 or not (_TIME.fullmatch(fields[2]) and _TIME.fullmatch(fields[3])):
-                problems.append(Problem("P264", f"the line is no word with its time: {line[:40]!r}", where, f"a line is {_WORD}"))
+                problems.append(
+                    Problem("P264", f"the line is not a word with its time: {line[:40]!r}", where, f"a line is {_WORD}")
+                )
             else:
                 begin, duration = Decimal(fields[2]), Decimal(fields[3])
                 words[fields[0], fields[1]].append(_Word(begin, begin + duration / 2, fields[4]))
@@ -214,7 +216,7 @@ class CtmReader(Reader):
             fields = line.split(None, 5)
             times = fields[3:5]
             if len(times) < 2 or not all(map(_TIME.fullmatch, times)) or Decimal(times[0]) > Decimal(times[1]):
-                problems.append(Problem("P264", f"the line is no segment: {line[:40]!r}", where, f"a line is {_SEGMENT}"))
+                problems.append(Problem("P264", f"the line is not a segment: {line[:40]!r}", where, f"a line is {_SEGMENT}"))
                 continue
             text = fields[5].strip() if len(fields) > 5 else ""
             labels = _LABEL.match(text)
@@ -222,7 +224,9 @@ class CtmReader(Reader):
             try:
                 said = None if any(mark in text for mark in _NOT_SCORED) else read_marks(text, optional=self.optional)
             except ValueError as error:
-                problems.append(Problem("P264", str(error), where, "alternatives are `{ one / two words / @ }`, and @ is no word"))
+                problems.append(
+                    Problem("P264", str(error), where, "alternatives are `{ one / two words / @ }`, and @ is not a word")
+                )
                 continue
             recording, channel, speaker, begin, end = fields[:5]
             named = tuple(labels[1].split(",")) if labels else ()

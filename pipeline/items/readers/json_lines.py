@@ -263,7 +263,7 @@ def _numbers(line: JsonLine, column: str, keys: Keys, value: Any, source: str, p
         number = number_text(one)
         if number is None:
             message = f"'{show(keys)}' has {one!r} for '{name}', which is not a finite number"
-            help_ = "a score that is missing must be decided upon: leave the item out and set `missing:`, or write a number"
+            help_ = "say what a missing score counts as: leave the item out and set `missing:`, or write a number"
             problems.append(Problem("P210", message, f"{source}:{line.line}", help_))
         else:
             found[name] = number

@@ -50,7 +50,7 @@ def _parse_links(lines: Sequence[str], *, source: str, first: int, base: int, co
     ----------
     lines : sequence of str
         One a sentence; or, as of the NAACL shared task, one a link: sentence, source word and target word from 1, then ``S`` or
-        ``P`` and a number that says how sure the system was. A word 0 is no word: the sentence is there, the link is not.
+        ``P`` and a number that says how sure the system was. A word 0 is not a word: the sentence is there, the link is not.
     source : str
         The file, for messages.
     first : int
@@ -107,7 +107,7 @@ def _parse_lines(lines: Sequence[str], source: str, first: int, base: int) -> li
         for word in line.split():
             match = _LINK.fullmatch(word)
             if match is None:
-                problems.append(Problem("P253", f"{word!r} is no link", f"{source}:{number}", _HELP))
+                problems.append(Problem("P253", f"{word!r} is not a link", f"{source}:{number}", _HELP))
                 break
             link = (int(match[1]) - base, int(match[3]) - base)
             if min(link) < 0:
@@ -134,7 +134,7 @@ def _parse_naacl(lines: Sequence[str], source: str, first: int, count: int | Non
             continue
         match = _NAACL.fullmatch(line.strip())
         if match is None:
-            problems.append(Problem("P253", f"{line!r} is no link", f"{source}:{number}", _HELP))
+            problems.append(Problem("P253", f"{line!r} is not a link", f"{source}:{number}", _HELP))
             continue
         sentence, link = int(match[1]), (int(match[2]) - 1, int(match[3]) - 1)
         if sentence < 1 or sentence > (1_000_000 if count is None else count):

@@ -94,7 +94,7 @@ class MtMetricsEvalReader(Reader):
 
     @with_warnings
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
-        """Return the scores of each system as the column ``score``; segments without one are no items of the system."""
+        """Return the scores of each system as the column ``score``; segments without one are not items of the system."""
         lines = self._read(path)
         blocks = _split(lines)
         published = self._published(path)
@@ -191,7 +191,7 @@ def _split(lines: Lines) -> dict[str, list[tuple[str, int]]]:
 
 def _complain(row: Sequence[str], where: str) -> Problem:
     if len(row) == 2:
-        return Problem("P210", f"the score of '{row[0]}' is {row[1]!r}, which is no finite number and not None", where, _HELP)
+        return Problem("P210", f"the score of '{row[0]}' is {row[1]!r}, which is not a finite number and not None", where, _HELP)
     hint = (
         _HELP if len(row) != 3 else f"{_HELP}; with three fields it may be a file of documents or domains: take the one of segments"
     )

@@ -138,7 +138,7 @@ def _read(value: str, *, commas: bool) -> tuple[str, str]:
     return "other", value
 
 
-_DECIDE = "a score that is missing must be decided upon: leave the row out and set `missing:`, or write a number"
+_DECIDE = "say what a missing score counts as: leave the row out and set `missing:`, or write a number"
 
 
 class ScoreReader(Reader):
@@ -284,7 +284,7 @@ def _two_scales(percent: str, other: str, where: str) -> PipelineError:
 
 
 def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling) -> Iterator[Problem]:
-    """Yield what of a column is no number, or is written in another way than the rest of it."""
+    """Yield what of a column is not a number, or is written in another way than the rest of it."""
     if not (spelling.mixed or spelling.wrong):
         return
     for value, line in zip(values, table.lines, strict=True):

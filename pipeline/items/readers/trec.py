@@ -173,12 +173,14 @@ def _complain_score(value: str) -> tuple[str, str] | None:
     if NUMBER.fullmatch(value):
         return None if abs(float(value)) != float("inf") else ("P210", f"score {value}, which is not a finite number")
     code = "P210" if value.lower().lstrip("+-") in _NO_NUMBERS else "P264"
-    return code, f"score {value[:40]!r}, which is no{' finite' * (code == 'P210')} number"
+    return code, f"score {value[:40]!r}, which is not a{' finite' * (code == 'P210')} number"
 
 
 def _complain_relevance(value: str) -> tuple[str, str] | None:
     return (
-        None if _WHOLE.fullmatch(value) else ("P264", f"relevance {value[:40]!r}, which is no whole number of at most nine digits")
+        None
+        if _WHOLE.fullmatch(value)
+        else ("P264", f"relevance {value[:40]!r}, which is not a whole number of at most nine digits")
     )
 
 

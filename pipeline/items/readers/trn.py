@@ -173,7 +173,7 @@ class TrnReader(Reader):
             try:
                 yield read_marks(text, optional=self.optional)
             except ValueError as exc:
-                help_ = "alternatives are `{ one / two words / @ }`, and @ is no word"
+                help_ = "alternatives are `{ one / two words / @ }`, and @ is not a word"
                 problems.append(Problem("P264", str(exc), f"{source}:{line}", help_))
         refuse(problems)
 

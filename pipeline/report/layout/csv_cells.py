@@ -69,7 +69,7 @@ def _write_floats(values: NDArray[np.float64]) -> list[str]:
     size = np.abs(values)
     with np.errstate(invalid="ignore"):
         other = np.flatnonzero((size < SAME_NOTATION[0]) | (size >= SAME_NOTATION[1]) | (values == np.rint(values)) | ~known)
-    once: dict[float, str] = {}  # -0.0 is no number of a report, nor told from 0.0 here
+    once: dict[float, str] = {}  # -0.0 is not a number of a report, nor told from 0.0 here
     for place, value, there in zip(other.tolist(), values[other].tolist(), known[other].tolist(), strict=True):
         written[place] = (once.get(value) or once.setdefault(value, repr(value))) if there else ""
     return written

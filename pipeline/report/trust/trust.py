@@ -118,7 +118,7 @@ def _identical(rows: Pairs, test_sets: Sequence[str]) -> tuple[bool, str]:
         rest = f" and {len(group) - MOST_COPIES} more" if len(group) > MOST_COPIES else ""
         where = everywhere if len(there) == len(test_sets) else f" ({name_some([*there])})"
         told.append(f"{' = '.join(group[:MOST_COPIES])}{rest}{where}")
-    return True, f"{name_some(told, 5)}. p = 1; one of them stands for its copies wherever analyses look at all pairs."
+    return True, f"{name_some(told, 5)}. p = 1; analyses of all pairs count each group of copies once."
 
 
 def _list_copies(rows: Pairs) -> dict[tuple[str, ...], dict[str, None]]:
@@ -240,7 +240,7 @@ def _few_units(report: Report) -> tuple[bool, str]:
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
     decides = " The p-values that decide are corrected for that." if any(PROCEDURES[name].few_units for name in resting) else ""
-    return True, f"Fewer than {FEW_UNITS} units, p-values{of} are too small as they are counted: {'; '.join(few)}.{decides}"
+    return True, f"With fewer than {FEW_UNITS} units, counted p-values{of} are too small: {'; '.join(few)}.{decides}"
 
 
 def _few_discordant(pairs: Pairs, total: str) -> tuple[bool, str]:

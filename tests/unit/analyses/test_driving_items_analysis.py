@@ -129,7 +129,7 @@ def test_a_pair_that_no_test_set_has_is_told_once_with_what_was_meant() -> None:
     cubes = {**cubes, "law": cubes["news"]}
     (row,) = of_kind(analysis.find(cubes, {"pairs": [["alpha", "betta"]]}), "none")[:1]
     assert row["test_set"] is None
-    assert row["reason"] == "there is no pair of alpha and betta; 'betta' is no system; did you mean 'beta'?"
+    assert row["reason"] == "there is no pair of alpha and betta; 'betta' is not a system; did you mean 'beta'?"
     assert sum("betta" in one["reason"] for one in of_kind(analysis.find(cubes, {"pairs": [["alpha", "betta"]]}), "none")) == 1
 
 

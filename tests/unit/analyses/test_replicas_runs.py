@@ -295,7 +295,7 @@ def test_the_report_shows_gains_p_by_runs_the_choice_and_both_figures(made: tupl
 def test_a_development_set_that_is_not_there_is_refused_before_anything_runs(tmp_path: Path) -> None:
     done = run_cli("check", write(tmp_path, {"development": "dve"}), cwd=tmp_path)
     assert done.returncode == 2
-    assert "names 'dve', which is no test set of the study" in done.stderr
+    assert "names 'dve', which is not a test set of the study" in done.stderr
     assert "did you mean 'dev'?" in done.stderr
 
 

@@ -295,7 +295,7 @@ def test_what_does_not_go_together_is_refused_before_a_file_is_read(tmp_path: Pa
 
 
 def test_columns_come_from_tables_of_outputs_too(tmp_path: Path) -> None:
-    """Long, with a column of text and one of numbers that is no score any more."""
+    """Long, with a column of text and one of numbers that is not a score any more."""
     rows = [f"{i},{s},{'ab'[i % 2]},{i // 4},{(i * 7 + len(s)) % 11}" for i in range(12) for s in ("one", "three")]
     (tmp_path / "long.csv").write_text("\n".join(["item,system,genre,year,score", *rows]) + "\n")
 

@@ -96,7 +96,7 @@ def test_a_profile_names_cluster_classes_only(tmp_path: Path) -> None:
     planted = tmp_path / "planted"
     for name in ("subprocess.Popen", "os.system", "shutil.rmtree", "builtins.eval", "distributed.Client", "distributed.Scheduler"):
         (tmp_path / "p.yaml").write_text(f"cluster: {name}\noptions: {{args: [touch, {planted}]}}\n")
-        with pytest.raises(ClusterError, match="is no cluster class"):
+        with pytest.raises(ClusterError, match="is not a cluster class"):
             find_class(load_profile(str(tmp_path / "p.yaml")))
     assert not planted.exists()
 

@@ -122,8 +122,8 @@ def test_strata_that_are_the_documents_draw_items_within_them(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        ([f"A sentence with the number {k}" for k in range(N)], "every line is a document alone"),
-        (["one", "two"] * 6, "2 names come again in 12 places"),
+        ([f"A sentence with the number {k}" for k in range(N)], "every line is a document of its own"),
+        (["one", "two"] * 6, "2 names recur in 12 places"),
         ([f"d{k}" for k in PAIRS], ""),
         ([*"aabbccddee", "a", "b"], ""),
     ],

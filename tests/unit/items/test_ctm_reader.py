@@ -112,9 +112,9 @@ def test_what_lies_outside_the_gold_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("sw1 A 0.1 oh", "no word with its time"),
-        ("sw1 A 0.1 -0.2 oh", "no word with its time"),
-        ("sw1 A 1e9 0.2 oh", "no word with its time"),
+        ("sw1 A 0.1 oh", "not a word with its time"),
+        ("sw1 A 0.1 -0.2 oh", "not a word with its time"),
+        ("sw1 A 1e9 0.2 oh", "not a word with its time"),
         ("sw1 A * * <ALT_BEGIN>", "alternatives"),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_folder_without_an_output_is_told_and_makes_no_system(folder, pattern)
     outputs_in(folder, "runs/north/out.txt", "runs/south/out.txt", "runs/east/", "runs/west/other.md", "runs/notes.txt")
     outputs_in(folder, "runs/.hidden/", "runs/__pycache__/")
     (told,) = told_of_folders(folder, pattern)
-    assert told == "folders without a file that `outputs:` names are no systems: runs/east, runs/west"
+    assert told == "folders without a file that `outputs:` names are not systems: runs/east, runs/west"
     assert not told_of_folders(folder, pattern, "east", "w*")
 
 
@@ -114,7 +114,7 @@ def test_too_few_systems_are_told_with_the_folders_that_lack_an_output(folder):
         survey_test_set("t", spec, base=folder, systems=Systems(), unit="item")
     (problem,) = caught.value.problems
     assert problem.code == "P290"
-    assert "found: north; folders without a file that `outputs:` names are no systems: runs/south" in str(problem.note)
+    assert "found: north; folders without a file that `outputs:` names are not systems: runs/south" in str(problem.note)
 
 
 def test_a_pattern_that_finds_folders_only_is_refused_with_a_hint(folder):

@@ -219,7 +219,7 @@ def test_a_part_that_only_some_samples_have_makes_the_others_missing_where_it_is
     items, warnings = read(path)
     assert list(items.columns) == ["judge.p", "content"]
     assert [warning.removeprefix(f"{path}: ") for warning in warnings] == [
-        "the value 'r' is no number (\"x\"), and was left out",
+        "the value 'r' is not a number (\"x\"), and was left out",
         "1 of 2 items have no number for the value 'q', which was left out; `value: q` takes the items that have one",
     ]
     asked, warnings = read(path, value="q")

@@ -71,8 +71,8 @@ def test_a_column_that_items_are_chosen_by_is_no_system_and_need_not_be_named_ag
     (test_set,) = survey_study(study, folder).inputs.test_sets
     assert [output.system for output in test_set.outputs] == ["north", "south"]
     assert test_set.n_items == 2
-    (told,) = [warning for warning in test_set.warnings if "is no system" in warning]
-    assert told.startswith("the column 'year' is no system, because items names it")
+    (told,) = [warning for warning in test_set.warnings if "is not a system" in warning]
+    assert told.startswith("the column 'year' is not a system, because items names it")
 
 
 @pytest.mark.parametrize("column", ["item", "system"])

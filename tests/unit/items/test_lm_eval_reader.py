@@ -72,7 +72,7 @@ def test_every_metric_that_is_a_number_is_a_column_with_its_published_mean() -> 
     assert items.published == {"acc": 6 / 7, "acc_norm": 4 / 7}
     assert (items.lines, items.numbered) == ((1, 2, 3, 4, 5, 6, 7), False)
     (warning,) = warnings
-    assert "'mcc' is no number ([0, 0]), and was left out" in warning
+    assert "'mcc' is not a number ([0, 0]), and was left out" in warning
 
 
 def test_documents_are_named_by_content_and_true_duplicates_are_counted() -> None:

@@ -1,4 +1,4 @@
-"""A column that numbers the items of a wide table is no system."""
+"""A column that numbers the items of a wide table is not a system."""
 
 from __future__ import annotations
 

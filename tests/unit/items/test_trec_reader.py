@@ -101,12 +101,12 @@ def test_a_document_twice_in_a_topic_is_refused_with_both_lines(tmp_path):
 @pytest.mark.parametrize(
     ("score", "code", "says"),
     [
-        ("nan", "P210", "score 'nan', which is no finite number"),
-        ("-Infinity", "P210", "no finite number"),
+        ("nan", "P210", "score 'nan', which is not a finite number"),
+        ("-Infinity", "P210", "not a finite number"),
         ("1e999", "P210", "score 1e999, which is not a finite number"),
-        ("high", "P264", "score 'high', which is no number"),
-        ("1,5", "P264", "no number"),
-        ("1_0", "P264", "no number"),
+        ("high", "P264", "score 'high', which is not a number"),
+        ("1,5", "P264", "not a number"),
+        ("1_0", "P264", "not a number"),
     ],
 )
 def test_a_score_that_is_no_number_is_refused_with_its_line(tmp_path, score, code, says):
@@ -132,7 +132,7 @@ def test_lines_that_are_none_are_refused_all_at_once_and_judgements_are_known(tm
 
 @pytest.mark.parametrize("level", ["1.0", "yes", "0x1", "1" * 10])
 def test_a_relevance_that_is_no_whole_number_is_refused(tmp_path, level):
-    with pytest.raises(DataError, match="which is no whole number") as caught:
+    with pytest.raises(DataError, match="which is not a whole number") as caught:
         gold(tmp_path, f"q1 0 d1 1\nq1 0 d2 {level}\n")
     assert caught.value.problems[0].code == "P264"
     assert str(caught.value.problems[0].where).endswith("qrels.0:2")

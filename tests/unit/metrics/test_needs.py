@@ -37,5 +37,5 @@ def test_a_metric_of_ones_own_says_it_too(tmp_path: Path) -> None:
         (tmp_path / f"{module}.py").write_text(OWN.format(needs))
     metric = load_metric("says_needs:Own", {"path": str(tmp_path)})
     assert (metric.needs_of_outputs, metric.needs_of_gold) == (("label",), ("label",))
-    with pytest.raises(PluginError, match=r"P308.*its `needs_of_outputs` are no tuple of names"):
+    with pytest.raises(PluginError, match=r"P308.*its `needs_of_outputs` are not a tuple of names"):
         load_metric("says_a_word:Own", {"path": str(tmp_path)})

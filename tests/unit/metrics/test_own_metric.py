@@ -188,7 +188,7 @@ def test_everything_that_an_object_lacks_is_told_at_once(folder):
     ]
     with pytest.raises(PluginError, match="has 3 statistics in place of two"):
         load(folder, "Third")
-    with pytest.raises(PluginError, match="`follows` is no mapping of statistic to statistic"):
+    with pytest.raises(PluginError, match="`follows` is not a mapping of statistic to statistic"):
         load(folder, "Stray")
 
 
@@ -247,7 +247,7 @@ def score_three(metric: Metric) -> None:
 @pytest.mark.parametrize("name", ["Smoothed", "Errors", "Negative"])
 def test_a_ratio_that_is_none_is_the_failure_of_a_task_that_names_it(folder, name):
     """Tests of ratios compare the sums and never ask the score function: a score of another form must not get there."""
-    with pytest.raises(TaskError, match="no positive constant times the sum of 'same' over that of 'items'") as caught:
+    with pytest.raises(TaskError, match="not a positive constant times the sum of 'same' over that of 'items'") as caught:
         load(folder, name).scorer((0, 0))
     (problem,) = caught.value.problems
     assert problem.code == "P406"

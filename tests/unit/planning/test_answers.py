@@ -85,7 +85,7 @@ def test_a_loss_is_no_gain_to_be_found() -> None:
     ],
 )
 def test_shares_that_are_none_are_refused(asked: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="are no shares of the items"):
+    with pytest.raises(ValueError, match="are not shares of the items"):
         from_gain(**asked)
 
 
@@ -124,7 +124,7 @@ def test_each_question_is_answered_as_json() -> None:
     ("words", "said"),
     [
         ([], "nothing is asked"),
-        (["--helped", "3"], "need --items"),
+        (["--helped", "3"], "give --items with"),
         (["--helped", "3", "--gain", "2", "-n", "10"], "ask different questions"),
         (["--helped", "8", "--hurt", "8", "-n", "10"], "do not fit into 10 items"),
         (["--accuracy", "60", "70", "-n", "10"], "the better one first"),

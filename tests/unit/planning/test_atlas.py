@@ -94,7 +94,7 @@ def test_the_command_says_one_and_lists_several() -> None:
 
 def test_a_task_that_nobody_knows_is_told_with_those_there_are(tmp_path) -> None:
     said = re.sub(r"\s+", " ", ask("--gain", "1", "-n", "50", "--like", "mmlu-por", "--runs", str(tmp_path), code=2))
-    assert "'mmlu-por' is no task of the atlas and no run in" in said
+    assert "'mmlu-por' is not a task of the atlas and no run in" in said
     assert "mmlu-pro/accuracy" in said
 
 
@@ -145,7 +145,7 @@ def test_a_metric_of_a_run_is_called_as_its_study_calls_it(runs: Path, monkeypat
         ("one", 66, "error[P502]: 'one' fits several runs"),
         ("one/bleu", 66, "error[P502]: 'one' fits several runs"),
         ("one-5678", 73, "error[P708]"),
-        ("/none/bleu", 2, "'/none/bleu' is no task of the atlas and no run in"),
+        ("/none/bleu", 2, "'/none/bleu' is not a task of the atlas and no run in"),
     ],
 )
 def test_what_is_wrong_with_a_run_is_told_as_it_is(runs: Path, like: str, code: int, said: str) -> None:

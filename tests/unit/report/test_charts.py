@@ -138,7 +138,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     chart = Chart()
     with pytest.raises(ValueError, match="2 values of x and 1 of y"):
         chart.points([1, 2], [1], colour=BLUE)
-    with pytest.raises(ValueError, match="no marker"):
+    with pytest.raises(ValueError, match="not a marker"):
         chart.points([1], [1], "Q", colour=BLUE)
     with pytest.raises(ValueError, match="x or of y"):
         chart.rule()

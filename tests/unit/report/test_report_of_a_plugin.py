@@ -64,7 +64,7 @@ def with_figure(**changes: Any) -> Finding:
         (replace(FINDING, rows=({"gap": 1.5, "made": object()},)), "its rows: an object of the type object, which is no"),
         (replace(FINDING, rows=({"gap": [1.5, {"made": Path("x")}]},)), "its rows: an object of the type PosixPath"),
         (replace(FINDING, csv={"gaps": ROWS, "more": ({"made": 1j},)}), "the file 'more': an object of the type complex"),
-        (replace(FINDING, sections=(Section("gaps", "Gaps", after="gapz"),)), "stands after 'gapz', which is no chapter"),
+        (replace(FINDING, sections=(Section("gaps", "Gaps", after="gapz"),)), "stands after 'gapz', which is not a chapter"),
         (replace(FINDING, sections=(Section("pairs", "Gaps"),)), "'pairs' cannot be the key of a section"),
         (
             replace(FINDING, headlines=(Headline({"test_set": "nws"}, "Gaps are small."),)),

@@ -84,7 +84,9 @@ def test_a_size_in_numbers_says_what_it_counts_where_documents_are_known() -> No
 
 def test_a_column_that_groups_items_here_and_is_a_system_there_is_refused_unless_the_study_says_so() -> None:
     asked = study(resampling={"unit": "bart"})
-    assert warn_of_groups(asked, "t", ("bart",))[0].startswith("the column 'bart' is no system, because resampling.unit names it")
+    assert warn_of_groups(asked, "t", ("bart",))[0].startswith(
+        "the column 'bart' is not a system, because resampling.unit names it"
+    )
     assert only(refuse_systems_as_groups, asked, {"t": ("bart",)}, ["bart", "gpt"]).code == "P238"
     refuse_systems_as_groups(asked, {"t": ("bart",)}, ["gpt"])
     said = study(resampling={"unit": "bart"}, test_set={"columns": {"bart": "bart"}})

@@ -36,7 +36,7 @@ def test_a_row_of_no_system_and_a_system_without_a_row_are_told_once(tmp_path: P
     found = inputs_of(tmp_path, "system,group\nnorht,a\nsouth,a\nwest,b\nref,c\n")
     assert [len(test_set.warnings) for test_set in found.test_sets] == [2, 0]
     row, lacks = found.test_sets[0].warnings
-    assert row == "systems.csv, line 2: 'norht' is no system; did you mean 'north'?"
+    assert row == "systems.csv, line 2: 'norht' is not a system; did you mean 'north'?"
     assert lacks == "systems.csv has no row for 1 of 3 systems: 'north'"
     assert found.coordinates == {"north": {}, "south": {"group": "a"}, "west": {"group": "b"}}
 
@@ -133,13 +133,13 @@ def test_a_unit_that_is_a_system_elsewhere_is_refused(tmp_path: Path) -> None:
 
 def test_a_unit_that_holds_numbers_is_told_unless_the_study_says_that_it_is_one(tmp_path: Path) -> None:
     said = study_of_groups(tmp_path, "A", columns={"A": "A"})
-    assert not any("is no system" in warning for warning in said.test_sets[0].warnings)
+    assert not any("is not a system" in warning for warning in said.test_sets[0].warnings)
     (tmp_path / "only").mkdir()
     (tmp_path / "only" / "t.csv").write_text("item,A,B,C\n" + "".join(f"q{k},{k % 4},{k},{k * k % 9}\n" for k in range(12)))
     sets = {"one": {"format": "scores", "outputs": "t.csv"}}
     study = write_study(tmp_path / "only" / "s.yaml", test_sets=sets, metrics=["mean"], resampling={"unit": "A", "replicates": 9})
     (found,) = survey_study(load_study(study).study, tmp_path / "only").inputs.test_sets
-    words = "the column 'A' is no system, because resampling.unit names it; if that is meant, say so: `columns: {A: A}`"
+    words = "the column 'A' is not a system, because resampling.unit names it; if that is meant, say so: `columns: {A: A}`"
     assert found.warnings == (words,)
 
 

@@ -43,7 +43,7 @@ def test_a_frame_and_arrays_are_compared_as_the_same_table_in_a_file(table: Path
     ("index", "asked", "header", "first"),
     [
         (pd.Index(["q7", "q9"]), (), "item,a", "q7,1"),
-        (pd.Index([7, 9], name="question"), (), "item,a", "7,1"),  # an index is no system
+        (pd.Index([7, 9], name="question"), (), "item,a", "7,1"),  # an index is not a system
         (pd.Index([7, 9], name="question"), ("question",), "question,a", "7,1"),
         (pd.Index([7, 9], name="id"), (), "id,a", "7,1"),
         (pd.MultiIndex.from_tuples([(7, 0), (7, 1)]), (), "item,a", "7/0,1"),
@@ -111,9 +111,9 @@ def test_a_folder_stands_for_its_outputs_and_its_reference(tmp_path: Path, monke
         ({1: [1, 2], "1": [1, 2]}, "P004: two systems are called '1'"),
         ({"a": pd.Series([1, 2], index=[7, 9]), "b": pd.Series([1, 2], index=[9, 7])}, "P004: the indexes of 'a' and 'b'"),
         (pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("b", "x")])), "P004: the columns of the DataFrame"),
-        (np.eye(2), "P004: ndarray is no path"),
+        (np.eye(2), "P004: ndarray is not a path"),
         ({}, "P004: there are no outputs"),
-        (None, "P004: NoneType is no path"),
+        (None, "P004: NoneType is not a path"),
     ],
 )
 def test_what_cannot_be_a_table_is_refused(given: Any, code: str, tmp_path: Path) -> None:

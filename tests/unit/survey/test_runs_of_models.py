@@ -27,13 +27,13 @@ def write_runs(folder: Path, systems: list[str]) -> None:
 def told_of_runs(folder: Path, outputs: object) -> list[str]:
     study = write_study(folder / "study.yaml", test_sets={"t": {"format": "scores", "outputs": outputs}}, metrics=["mean"])
     (found,) = survey_loaded(load_study(study)).inputs.test_sets
-    return [text for text in found.warnings if "called like runs" in text]
+    return [text for text in found.warnings if "named like runs" in text]
 
 
 def test_runs_that_are_compared_one_by_one_are_told_with_the_pattern_that_compares_models(tmp_path: Path) -> None:
     write_runs(tmp_path, SYSTEMS)
     (told,) = told_of_runs(tmp_path, "out.{system}.csv")
-    assert told.startswith("6 systems are called like runs of 2 models (base, ours), and are compared one by one")
+    assert told.startswith("6 systems are named like runs of 2 models (base, ours), and are compared one by one")
     pattern = "out.{system}.opt{replica}.csv"
     assert told.endswith(f'to compare the models, `outputs: "{pattern}"`')
     assert told_of_runs(tmp_path, pattern) == []
@@ -43,13 +43,13 @@ def test_compare_takes_the_pattern_that_it_tells(tmp_path: Path, monkeypatch: py
     write_runs(tmp_path, SYSTEMS)
     monkeypatch.chdir(tmp_path)
     one_by_one = compare(sorted(Path().glob("out.*.csv")), replicates=200)
-    (told,) = [text for text in one_by_one["warnings"] if "called like runs" in text]
+    (told,) = [text for text in one_by_one["warnings"] if "named like runs" in text]
     pattern = told.rpartition('name them by `"')[2].removesuffix('"`')
     found = compare(pattern, replicates=200)
     assert sorted(found.models["model"]) == ["base", "ours"]
     assert "means over 3 runs" in str(found.verdict)
     assert len(found["systems"]) == len(one_by_one["systems"]) == 6
-    assert not any("called like runs" in text for text in found["warnings"])
+    assert not any("named like runs" in text for text in found["warnings"])
     done = run_cli("compare", pattern, "-q", "-b", "200", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("test set · mean · models · 60 items")

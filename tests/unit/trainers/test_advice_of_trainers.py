@@ -234,7 +234,7 @@ def test_lines_that_are_no_items_are_passed_over(tmp_path: Path) -> None:
         folder.mkdir()
         return trainer.fit(items, np.arange(2), seed=7, workdir=folder)
 
-    said = help_of(lambda: fit("cat {train}"), "{} of {{}} {} with `# ` and {}: does the program pass over {}?")
+    said = help_of(lambda: fit("cat {train}"), "{} of {{}} {} with `# ` and {}: does the program skip {}?")
     begin, (file,) = said.split("`")[1], re.findall(r"of (\{\w+\})", said)
     assert fit(f"grep -v '^{begin}' {file}")
 

@@ -152,7 +152,7 @@ def test_each_failure_of_a_command_has_its_code(tmp_path, options, code, says):
         (f"{sys.executable} train.py {{train}} {{model}}", "write `{path}/` before their names"),
         ("./train.sh {train} {model}", "write `{path}/` before programs"),
         ("sh train.sh {train} {model}", "write `{path}/` before "),
-        ("exit 9; : {train} {model}", "1 line of {train} begins with `# ` and is no item: does the program pass over it?"),
+        ("exit 9; : {train} {model}", "1 line of {train} begins with `# ` and is not an item: does the program skip it?"),
     ],
 )
 def test_a_first_training_that_fails_is_told_what_it_may_be(tmp_path, fit, helps):

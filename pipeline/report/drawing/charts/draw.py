@@ -199,7 +199,7 @@ def _draw(
 
 
 def _known_parts(*columns: Sequence[float]) -> list[slice]:
-    """Return the stretches without NaN: a browser draws nothing of a line after the first place that is no number."""
+    """Return the stretches without NaN: a browser draws nothing of a line after the first place that is not a number."""
     known = ~np.isnan(np.asarray(columns, dtype=np.float64)).any(axis=0)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]))).tolist()
     return [slice(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
