@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from pipeline.cli.actions import print_json
 from pipeline.cli.options import KINDS, cli, complete_names, json_option
+from pipeline.cli.terminal import prose
 from pipeline.errors import UsageError
 from pipeline.options import meant
 
@@ -245,4 +247,4 @@ def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str]
         return
     width = max((len(str(row["name"])) for row, _ in kept), default=0)
     for row, line in kept:
-        click.echo(f"{row['name']!s:<{width}}  {line}")
+        click.echo(prose(f"{row['name']!s:<{width}}  {line}", sys.stdout, " " * (width + 2)))

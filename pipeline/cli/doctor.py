@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 
 from pipeline.cli.actions import print_json
 from pipeline.cli.options import cli, json_option, runs_option
+from pipeline.cli.terminal import prose
 
 __all__: list[str] = []
 
@@ -37,9 +39,9 @@ def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
     for finding in chain(examine_machine(runs), examine_cluster(there, runs) if there else ()):
         findings.append(finding)
         if not as_json:
-            click.echo(visible(f"{finding.verdict:<6}{finding.topic}: {finding.text}"))
+            click.echo(prose(visible(f"{finding.verdict:<6}{finding.topic}: {finding.text}"), sys.stdout, " " * 8))
             if finding.fix:
-                click.echo(visible(f"        {finding.fix}"))
+                click.echo(prose(visible(f"        {finding.fix}"), sys.stdout, " " * 8))
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
     failed = [finding.topic for finding in findings if finding.verdict == "fail"]

@@ -12,6 +12,7 @@ import click
 
 from pipeline.cli.actions import print_json
 from pipeline.cli.options import COUNT, cli, json_option, runs_option
+from pipeline.cli.terminal import tell
 
 if TYPE_CHECKING:
     from pipeline.planning.atlas import Kin
@@ -143,7 +144,11 @@ def power(
     if charts is not None:
         told["charts"] = _write_charts(charts)
         lines += told["charts"]
-    print_json(told) if as_json else click.echo("\n".join(lines))
+    if as_json:
+        print_json(told)
+    else:
+        for line in "\n".join(lines).splitlines():
+            tell(line, err=False)
 
 
 def _write_charts(folder: Path) -> list[str]:
@@ -199,7 +204,8 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
     if as_json:
         print_json({"chances": [{**asdict(one), "name": one.kin.name} for one in chances]})
     elif len(chances) == 1:
-        click.echo(chances[0].say(titles.get(chances[0].kin.metric, "")))
+        for line in chances[0].say(titles.get(chances[0].kin.metric, "")).splitlines():
+            tell(line, err=False)
     else:
         click.echo(_say_all(chances, gain, items, alpha) + chances[0].warn())
 

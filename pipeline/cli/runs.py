@@ -188,7 +188,7 @@ def list_(runs: Path, as_json: bool) -> None:
     if not found:
         tell(f"there are no runs in {runs}: `pipeline run STUDY` starts one")
     for facts in found:
-        click.echo(format_line(facts))
+        click.echo(fold(format_line(facts), width_of(sys.stdout)))
         if "report" in facts:
             click.echo(f"  report: {facts['report']}")
 

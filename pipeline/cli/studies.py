@@ -21,7 +21,7 @@ from pipeline.cli.options import (
     runs_option,
     study_argument,
 )
-from pipeline.cli.terminal import screen_of
+from pipeline.cli.terminal import screen_of, tell
 
 if TYPE_CHECKING:
     from pipeline.engine.launch import Launch
@@ -225,5 +225,6 @@ def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells
     if as_json:
         print_json(preview)
     else:
-        click.echo(format_preview(preview))
+        for line in format_preview(preview).splitlines():
+            tell(line, err=False)
     return str(preview["run"])

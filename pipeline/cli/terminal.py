@@ -59,9 +59,9 @@ def tell(line: str, *, err: bool = True) -> None:
     click.echo(prose(line, sys.stderr if err else sys.stdout), err=err)
 
 
-def prose(line: str, stream: TextIO) -> str:
-    """Return a line of prose as `tell` prints it."""
-    return _fill(complete_advice(line), width_of(stream), "  ")
+def prose(line: str, stream: TextIO, indent: str = "  ") -> str:
+    """Return a line of prose as `tell` prints it; ``indent`` begins the lines that follow the first."""
+    return _fill(complete_advice(line), width_of(stream), indent)
 
 
 @contextmanager

@@ -112,6 +112,26 @@ def test_warnings_of_a_check_fit(in_terminal: InTerminal, tmp_path: Path) -> Non
     assert max(text_width(line) for line in told if "/" not in line) <= 60  # a path is one word
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("plan", "s.yaml", "--workers", "2"),
+        ("power", "--items", "300", "--helped", "10", "--hurt", "8"),
+        ("expect", "--gain", "0.5", "-n", "997", "--like", "wmt22-en-de/bleu"),
+        ("metrics", "bleu"),
+        ("presets",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_what_a_command_says_fits(in_terminal: InTerminal, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "s.yaml").write_text(
+        "{schema: 1, study: s, test_sets: {t: {format: scores, outputs: scores.csv}}, metrics: [mean]}", encoding="utf-8"
+    )
+    told = in_terminal(*command, width=60).splitlines()
+    assert len(told) > 1
+    assert max(text_width(line) for line in told if "/" not in line) <= 60  # a path is one word
+
+
 def test_the_option_decides_before_the_environment(in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[1;31merror" in in_terminal("--color", "compare", "missing.csv", width=80)
