@@ -216,7 +216,7 @@ TOLD = {
             "there is no baseline: give --baseline SYSTEM, or the study `resampling: {family: against-baseline, baseline: …}`",
             "gate three.yaml",
             "gate three.yaml <0>",
-            "Give (--baseline SYSTEM)",
+            "give (--baseline SYSTEM)",
             (("SYSTEM", "a"),),
         ),
         Typed(

@@ -119,7 +119,8 @@ def _judge_free(run: RunDirectory, facts: dict[str, Any]) -> tuple[str, str]:
     if state == "UNKNOWN":
         return state, f"its state.json cannot be read; `pipeline resume {run.id}` writes it again"
     if state in {"FAILED", "INCOMPLETE"}:
-        return state, f"`pipeline logs {run.id}` shows what failed; once that is fixed, `pipeline resume {run.id}` tries it again"
+        again = f"`pipeline resume {run.id}` tries it again; a study that had to change is run instead"
+        return state, f"`pipeline logs {run.id}` shows what failed; once that is fixed, {again}"
     return state, "" if state == "COMPLETED" else f"`pipeline resume {run.id}` continues it"
 
 

@@ -63,7 +63,11 @@ def _not_there(path: Path) -> DataError:
     """Say that there is no such file, and which one beside it may be meant; a pattern that a shell left as it was matches none."""
     help_ = "paths are relative to the study file"
     if any(sign in path.name for sign in "*?["):
-        return DataError(Problem("P201", f"no file matches {path.name}", str(path), help_))
+        said = f"no file matches {path.name}"
+        with suppress(OSError, ValueError):
+            if any(path.parent.glob(path.name)):
+                said = f"no file is called {path.name}, and a pattern is not expanded here"
+        return DataError(Problem("P201", said, str(path), help_))
     with suppress(OSError, ValueError):
         names = sorted(found.name for found in islice(path.parent.iterdir(), _MOST_LOOKED_AT))
         near = nearest(path.name, names, cutoff=0.8)

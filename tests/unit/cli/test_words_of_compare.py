@@ -120,6 +120,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("none.txt", "-r", "none.txt", "--preset", "sacrebleu-bz"), "did you mean 'sacrebleu-bs'"),
         (("none.txt", "-r", "none.txt", "--procedure", "signs"), "did you mean 'sign'"),
         (("none/*.txt",), "no file matches *.txt"),
+        (("*.txt", "-m", "bleu", "-r", "ref.txt"), "no file is called *.txt, and a pattern is not expanded here"),
         (("a.txt", "n=", "-r", "ref.txt"), "NAME=PATH"),
     ],
 )

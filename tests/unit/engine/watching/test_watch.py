@@ -116,13 +116,19 @@ def test_a_run_with_a_damaged_lease_is_told_and_hides_no_other(run: RunDirectory
 # ended
 
 
+TRY_AGAIN = (
+    "`pipeline logs small-1` shows what failed; once that is fixed, `pipeline resume small-1` tries it again; "
+    "a study that had to change is run instead"
+)
+
+
 @pytest.mark.parametrize(
     ("state", "advice"),
     [
         ("COMPLETED", ""),
         ("CANCELLED", "`pipeline resume small-1` continues it"),
-        ("FAILED", "`pipeline logs small-1` shows what failed; once that is fixed, `pipeline resume small-1` tries it again"),
-        ("INCOMPLETE", "`pipeline logs small-1` shows what failed; once that is fixed, `pipeline resume small-1` tries it again"),
+        ("FAILED", TRY_AGAIN),
+        ("INCOMPLETE", TRY_AGAIN),
     ],
 )
 def test_a_run_that_has_ended_is_advised_what_helps(run: RunDirectory, state: str, advice: str) -> None:
