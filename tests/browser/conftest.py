@@ -107,6 +107,20 @@ def write_answers(path: Path, right: np.ndarray) -> None:
 
 
 @pytest.fixture(scope="session")
+def bins_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page whose figures have bins of p and test sizes below their axes: two test sets of one population, at many sizes."""
+    rng = np.random.default_rng(5)
+    names, sizes = [f"s{k}" for k in range(12)], {"300": 300, "320": 320, "997": 997, "full": 1000}
+    truth = np.linspace(50, 54, len(names))
+    se = np.linspace(2.0, 1.0, len(sizes))[:, None] * np.ones(len(names) * (len(names) - 1) // 2)
+    cubes = {
+        name: build_cube(truth + rng.normal(0, 0.4, (len(sizes), len(names))), names, name=name, sizes=sizes, se=se)
+        for name in ("news", "talks")
+    }
+    return write_page(tmp_path_factory.mktemp("bins"), cubes, ("size-curve", "calibration-transfer"))
+
+
+@pytest.fixture(scope="session")
 def page_of_100(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of so many pairs that their figure is a picture."""
     return write_page(tmp_path_factory.mktemp("hundred"), synthetic_cubes(100))

@@ -178,6 +178,42 @@ def test_numbers_in_a_matrix_touch_no_other(browser, odd_page):
     assert numbers > 100
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("page", ["odd_page", "models_page", "page_of_100", "bins_page"])
+def test_no_words_of_a_figure_touch_others_or_leave_it(browser, request, page, width):
+    open_page(browser, request.getfixturevalue(page), width=width)
+    open_all(browser)
+    script = """
+    const corners = text => {  // of the letters, without the room above and below them; turned as the words are
+      const [b, m] = [text.getBBox(), text.getScreenCTM()], edge = 0.22 * b.height;
+      const [right, top, bottom] = [b.x + b.width, b.y + edge, b.y + b.height - edge];
+      const ends = [[b.x, top], [right, top], [right, bottom], [b.x, bottom]];
+      return ends.map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
+    };
+    const apart = (one, other) => [one, other].some(box => box.some((from, k) => {
+      const to = box[(k + 1) % 4], across = [to[1] - from[1], from[0] - to[0]];
+      const [a, b] = [one, other].map(of => of.map(([x, y]) => x * across[0] + y * across[1]));
+      return Math.max(...a) <= Math.min(...b) || Math.max(...b) <= Math.min(...a);
+    }));
+    const [touching, outside, seen] = [[], [], []];
+    for (const figure of document.querySelectorAll('.plot svg')) {
+      if (!figure.getClientRects().length) continue;
+      const edges = figure.getBoundingClientRect();
+      const texts = [...figure.querySelectorAll('text')].filter(text => text.textContent.trim());
+      const words = texts.map(text => [text.textContent, corners(text)]);
+      seen.push(words.length);
+      const reaches = ([x, y]) => x < edges.left - 1 || x > edges.right + 1 || y < edges.top - 1 || y > edges.bottom + 1;
+      for (const [text, box] of words) if (box.some(reaches)) outside.push([figure.querySelector('title').textContent, text]);
+      words.forEach(([a, one], k) => words.slice(k + 1).forEach(([b, other]) => apart(one, other) || touching.push([a, b])));
+    }
+    return [touching, outside, seen];
+    """
+    touching, outside, seen = browser.execute_script(script)
+    assert (touching, outside) == ([], [])
+    assert len(seen) >= 2
+    assert min(seen) > 3
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 def test_no_line_ends_inside_a_name_or_between_a_sign_and_its_number(browser, odd_page, width):
     open_page(browser, odd_page, width=width)

@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.analyses.presentation import decimals_of, select
+from pipeline.dataclass import dataclass
 from pipeline.interfaces import Figure
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import INK, PALETTE
@@ -99,23 +101,47 @@ def _chosen(rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]) -> list[Ma
     return [own[place] for place in sorted({0, len(own) // 2, len(own) - 1})]
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """A histogram of the panel."""
+
+    edges: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    name: str
+    colour: str
+
+
 def _draw_pair(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> None:
-    tops = []
+    drawn = []
     for number, row in enumerate(rows):
         edges, shares = np.array(row["edges"]), np.array(row["counts"]) / row["gains"]
         if len(shares) + 1 != len(edges) or edges[0] == edges[-1]:
             continue  # all gains are one
         colour = PALETTE[number]
         chart.histogram(edges.tolist(), shares.tolist(), colour=colour, opacity=None if number else 0.3)
-        top = int(np.argmax(shares))
-        tops.append((float(shares[top]), float(edges[top + 1]), _runs(row), colour))
-    highest = max((height for height, *_ in tops), default=1.0)
+        drawn.append(_Drawn(edges, shares, _runs(row), colour))
+    highest = max((float(one.shares.max()) for one in drawn), default=1.0)
     chart.y.low, chart.y.high = 0.0, 1.14 * highest
     chart.line([0.0, 0.0], [0.0, chart.y.high], colour=INK, width=1.2, dashes="5 4")
+    ends = [float(end) for one in drawn for end in (one.edges[0], one.edges[-1])]
     place = np.inf
-    for height, x, name, colour in sorted(tops, reverse=True):  # each at the right of its top, clear of the one above
-        place = min(height, place - _GAP * highest)
-        chart.words(x, place, name, colour=colour, right=4)
+    for one in sorted(drawn, key=lambda one: float(one.shares.max()), reverse=True):  # each clear of the one above
+        place = min(float(one.shares.max()), place - _GAP * highest)
+        # Beside all bars that reach so high, on the side with more room.
+        first, last = _ends_of_higher(drawn, place - _GAP * highest)
+        if first - min(ends) > max(ends) - last:
+            chart.words(first, place, one.name, colour=one.colour, anchor="end", right=-4)
+        else:
+            chart.words(last, place, one.name, colour=one.colour, right=4)
+
+
+def _ends_of_higher(drawn: Sequence[_Drawn], height: float) -> tuple[float, float]:
+    """Return where the first bar that is higher begins, and where the last one ends."""
+    higher = [(one.edges[:-1], one.edges[1:], one.shares > height) for one in drawn]
+    return (
+        min(float(left[there].min()) for left, _, there in higher if there.any()),
+        max(float(right[there].max()) for _, right, there in higher if there.any()),
+    )
 
 
 def _runs(row: Mapping[str, Any]) -> str:

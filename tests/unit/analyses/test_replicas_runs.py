@@ -19,6 +19,7 @@ from support.synthetic_runs import build, mean
 from pipeline.analyses import load_analysis
 from pipeline.analyses.replicas.data import Model, group_runs
 from pipeline.analyses.replicas.development import Development
+from pipeline.analyses.replicas.figures import _draw_pair
 from pipeline.analyses.replicas.gains import DRAWN, gain_rows
 from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.options import ReplicaOptions
@@ -26,6 +27,7 @@ from pipeline.analyses.replicas.subsets import subset_rows
 from pipeline.analyses.replicas.variance import Variances
 from pipeline.analyses.type_one.runs import SPLIT
 from pipeline.errors import StudyError
+from pipeline.interfaces.charts import Chart, Words
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.components import Components
@@ -366,3 +368,12 @@ def test_what_takes_runs_of_bert_not_to_differ_rejects_six_times_as_often_as_it_
         found = rates[name]["interval_05"]
         words = f"`{name}` {100 * rates[name]['rate_05']:.1f} % [{100 * found['lo']:.1f}, {100 * found['hi']:.1f}]"
         assert words in told
+
+
+def test_the_number_of_runs_stands_beside_all_bars_that_reach_as_high() -> None:
+    chart = Chart()
+    few = {"edges": [0.0, 1.0, 2.0, 3.0, 4.0], "counts": [20, 40, 38, 2], "gains": 100, "runs_each": 1}
+    many = {"edges": [1.0, 1.5, 2.0, 2.5, 3.0], "counts": [5, 20, 65, 10], "gains": 100, "runs_each": 5}
+    _draw_pair(chart, [few, many])
+    placed = {mark.text: (mark.x, mark.anchor) for mark in chart.marks if isinstance(mark, Words)}
+    assert placed == {"5 runs": (2.0, "end"), "1 run": (3.0, "start")}

@@ -264,3 +264,44 @@ def test_scores_near_the_largest_float_have_a_place_in_the_forest() -> None:
     assert not re.search(r"\b(inf|nan)\b", drawn)
     low, high = sorted(set(re.findall(r'<circle cx="([\d.]+)"', drawn)), key=float)
     assert 0 < float(low) < float(high) < 720
+
+
+def below(chart: Chart, **options: Any) -> list[ElementTree.Element]:
+    """Return the words below the x axis of a chart whose other words are no larger."""
+    return [text for text in draw(chart, **options).iter(f"{SVG}text") if text.get("font-size") == "11"]
+
+
+def test_bins_that_would_touch_are_turned_and_all_are_told() -> None:
+    chart = Chart()
+    chart.y.ticks, chart.x.ticks = [], [(x, f".00{x}25–.00{x + 1}25") for x in range(8)]
+    chart.points([0, 7], [0, 1], "o", colour=BLUE)
+    narrow, wide = below(chart, size=(3.4, 3.0)), below(chart, size=(12.0, 3.0))
+    assert [text.text for text in narrow] == [text.text for text in wide] == [text for _, text in chart.x.ticks]
+    assert all("rotate" in text.get("transform", "") for text in narrow)
+    assert not any("rotate" in text.get("transform", "") for text in wide)
+
+
+def test_of_sizes_that_would_touch_on_a_logarithmic_axis_the_larger_is_told() -> None:
+    chart = Chart()
+    chart.y.ticks, chart.x.log, chart.x.ticks = [], True, [(n, f"{n:,}") for n in (100, 6400, 12002, 997, 1000)]
+    chart.points([100, 12002], [0, 1], "o", colour=BLUE)
+    assert [text.text for text in below(chart)] == ["100", "1,000", "6,400", "12,002"]
+    assert [text.text for text in below(chart, size=(2.2, 3.0))] == ["100", "1,000", "12,002"]
+
+
+def test_words_beside_a_point_at_the_edge_stay_within_the_picture() -> None:
+    chart = Chart()
+    chart.points([0, 1], [0, 1], "o", colour=BLUE)
+    chart.words(1, 0.5, "a long name", right=4)
+    chart.words(0, 0.5, "a name that is longer than all that is beside it", anchor="end", right=-4)
+    svg = draw(chart, size=(5.0, 3.0))
+    assert float(texts(svg)["a long name"].get("x", "")) < 500 - 5 * len("a long name")
+    assert float(texts(svg)["a name that is longer than all that is beside it"].get("x", "")) > 5 * 48
+
+
+def test_the_first_number_below_a_narrow_forest_is_within_it() -> None:
+    entries = [Entry(name="s", number="–", score=1500, ends=(1000, 2400), ranks=(1, 1, 1))]
+    svg = ElementTree.fromstring(draw_forest(entries, metric="mean", systems=1, title="Title", alt="Alt", narrow=True))
+    numbers = [text for text in svg.iter(f"{SVG}text") if (text.text or "").isdigit()]
+    assert numbers[0].text == "1000"
+    assert float(numbers[0].get("x", "")) - 3.5 * 4 >= 0

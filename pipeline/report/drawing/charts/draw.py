@@ -10,13 +10,13 @@ from pipeline.dataclass import dataclass
 from pipeline.interfaces.charts import Area, Chart, Line, Panels, Points, Rule, Span, Words
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS
 from pipeline.report.drawing.charts.markers import STROKES, path_of, thin_out
+from pipeline.report.drawing.charts.marks_below import TICK, TURN, MarksBelow, marks_below, width_of_words
 from pipeline.report.drawing.charts.scales import Scale, scale_of, ticks_of
 from pipeline.report.drawing.shapes import NARROW, SIZE, bar, escape_text, line, picture, width_of
 
 __all__ = ["draw_chart", "draw_chart_narrow", "draw_panels", "draw_panels_narrow"]
 
 _INCH = 100.0
-_TICK = 11.0
 _LEGEND_ROW = 19.0
 _TITLE, _TITLE_ROW = 12.0, 12.0
 _SAMPLE = 22.0
@@ -86,7 +86,7 @@ def draw_panels(panels: Panels, size: tuple[float, float], *, title: str, alt: s
     columns = max(1, panels.columns)
     across, down = width / columns, height / max(1, -(-len(panels.charts) // columns))
     left = max((_left_of(chart, down) for chart in panels.charts), default=0.0)
-    below = max((_below(chart) for chart in panels.charts), default=0.0)
+    below = max((_below(chart, left, across) for chart in panels.charts), default=0.0)
     parts = []
     for number, chart in enumerate(panels.charts):
         x, y = across * (number % columns), down * (number // columns)
@@ -96,15 +96,15 @@ def draw_panels(panels: Panels, size: tuple[float, float], *, title: str, alt: s
     return picture(width, height, parts, title=title, alt=alt)
 
 
-def _below(chart: Chart) -> float:
+def _below(chart: Chart, left: float, width: float) -> float:
     """Return the room that marks and label of the x axis take."""
-    return 14 + _TICK + (SIZE + 8) * bool(chart.x.label)
+    return 14 + TICK + (SIZE + 8) * bool(chart.x.label) + marks_below(chart, left, width - _RIGHT).deeper
 
 
 def _left_of(chart: Chart, height: float) -> float:
     """Return the room that marks and label of the y axis take."""
     marks = ticks_of(chart.y, scale_of(chart, "y", height, 0.0))
-    return 14 + width_of(text for _, text in marks) * _TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
+    return 14 + width_of(text for _, text in marks) * TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
 
 
 def _parts(
@@ -113,12 +113,13 @@ def _parts(
     named = [mark for mark in chart.marks if isinstance(mark, Points | Area) and mark.label]
     rows = _rows(named, width - 20) if chart.legend == "above" else []
     top = 10.0 + _TITLE_ROW * bool(chart.title) + _LEGEND_ROW * len(rows)
-    bottom = height - (_below(chart) if below is None else below)
+    bottom = height - (_below(chart, left, width) if below is None else below)
     upright, across = scale_of(chart, "y", bottom, top), scale_of(chart, "x", left, width - _RIGHT)
+    marks = marks_below(chart, left, width - _RIGHT)
     frame = _Frame(left, top, width - _RIGHT, bottom)
     if chart.title:
         yield _text(left, 8.0, chart.title, size=_TITLE)
-    yield from _axes(chart, frame, across, upright, ticks_of(chart.x, across, most=8), ticks_of(chart.y, upright))
+    yield from _axes(chart, frame, marks, upright, ticks_of(chart.y, upright))
     # Points and words may reach over the edge; lines and areas end there.
     inside = [mark for mark in chart.marks if not isinstance(mark, Points | Words)]
     outside = [mark for mark in chart.marks if isinstance(mark, Points | Words)]
@@ -130,28 +131,26 @@ def _parts(
     yield from _legend(chart, named, rows, frame)
 
 
-def _axes(
-    chart: Chart,
-    frame: _Frame,
-    across: Scale,
-    upright: Scale,
-    marks_across: Sequence[tuple[float, str]],
-    marks_up: Sequence[tuple[float, str]],
-) -> Iterator[str]:
-    for x, text in _placed(across, marks_across):
+def _axes(chart: Chart, frame: _Frame, below: MarksBelow, upright: Scale, marks_up: Sequence[tuple[float, str]]) -> Iterator[str]:
+    for mark in below.marks:
         if chart.x.grid:
-            yield line(x, frame.top, x, frame.bottom, colour=GRID, width=0.8, opacity=0.3)
-        yield line(x, frame.bottom, x, frame.bottom + 4, colour=GRID)
-        yield _text(x, frame.bottom + 13, text, anchor="middle", size=_TICK)
+            yield line(mark.at, frame.top, mark.at, frame.bottom, colour=GRID, width=0.8, opacity=0.3)
+        yield line(mark.at, frame.bottom, mark.at, frame.bottom + 4, colour=GRID)
+        if below.turned:
+            place = f'transform="translate({mark.at + 4:.1f} {frame.bottom + 12:.1f}) rotate(-{TURN:g})"'
+            yield f'<text {place} text-anchor="end" font-size="{TICK:g}">{escape_text(mark.text)}</text>'
+        elif mark.text:
+            middle = min(max(mark.at, mark.width / 2), frame.right + _RIGHT - mark.width / 2)
+            yield _text(middle, frame.bottom + 13, mark.text, anchor="middle", size=TICK)
     for y, text in _placed(upright, marks_up):
         if chart.y.grid:
             yield line(frame.left, y, frame.right, y, colour=GRID, width=0.8, opacity=0.3)
         yield line(frame.left - 4, y, frame.left, y, colour=GRID)
-        yield _text(frame.left - 7, y, text, anchor="end", size=_TICK)
+        yield _text(frame.left - 7, y, text, anchor="end", size=TICK)
     yield line(frame.left, frame.top, frame.left, frame.bottom, colour=GRID)
     yield line(frame.left, frame.bottom, frame.right, frame.bottom, colour=GRID)
     if chart.x.label:
-        yield _text((frame.left + frame.right) / 2, frame.bottom + 30, chart.x.label, anchor="middle")
+        yield _text((frame.left + frame.right) / 2, frame.bottom + 30 + below.deeper, chart.x.label, anchor="middle")
     if chart.y.label:
         middle = (frame.top + frame.bottom) / 2
         turned = f' transform="translate({SIZE * 0.5 + 4:.1f} {middle:.1f}) rotate(-90)"'
@@ -194,6 +193,9 @@ def _draw(
             yield bar(frame.left, a, frame.right - frame.left, b - a, colour=mark.colour, opacity=mark.opacity)
         case Words():
             place = float(across.at(mark.x)) + mark.right
+            wide = width_of_words(mark.text) * mark.size / TICK
+            before = wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
+            place = max(min(place, frame.right + _RIGHT - wide + before), before)  # within the picture
             height = frame.bottom - 6 if mark.y is None else float(upright.at(mark.y))
             yield _text(place, height - mark.up, mark.text, anchor=mark.anchor, size=mark.size, colour=mark.colour)
 

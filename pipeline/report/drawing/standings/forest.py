@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from pipeline.dataclass import dataclass
 from pipeline.interfaces.figures import GRID, INK, PALETTE
@@ -63,10 +64,13 @@ def draw_forest(entries: Sequence[Entry], *, metric: str, systems: int, title: s
     narrow : bool, optional
         For a phone: names stand above their lines and not beside them.
     """
-    place = _place(entries, narrow=narrow)
     numbers = [number for entry in entries for number in (entry.score, *(entry.ends or ()), *(entry.core or ()))]
     low, high = float(min(numbers)), float(max(numbers))
-    scale = Scale(*widen(low, high, 0.04, 0.5), place.left, place.right)
+    ends = widen(low, high, 0.04, 0.5)
+    place = _place(entries, narrow=narrow)
+    shown = ticks(*ends, most=min(7, max(2, int((place.right - place.left) / 48))))
+    place = place.with_room(width_of(text for _, text in shown) / 2)
+    scale = Scale(*ends, place.left, place.right)
     end = TOP + place.step * len(entries)
 
     def across(score: float) -> float:
@@ -77,8 +81,6 @@ def draw_forest(entries: Sequence[Entry], *, metric: str, systems: int, title: s
 
     def parts() -> Iterator[str]:
         yield words(place.width if narrow else place.left - 18, 12, name_metric(metric), anchor="end", quiet=True)
-        most = max(2, int((place.right - place.left) / 48))
-        shown = ticks(scale.low, scale.high, most=min(7, most))
         axes: list[tuple[Callable[[float], float], Sequence[tuple[float, str]]]] = [(across, shown)]
         if place.ranks:
             middle = place.ranks_at + place.ranks / 2
@@ -124,6 +126,10 @@ class _Place:
     ranks_at: float
     ranks: float
     step: float
+
+    def with_room(self, beside: float) -> _Place:
+        """Return a place whose first and last number of the axis, so wide on each side, are within the picture."""
+        return replace(self, left=max(self.left, beside), right=min(self.right, self.width - beside))
 
 
 def _place(entries: Sequence[Entry], *, narrow: bool) -> _Place:
