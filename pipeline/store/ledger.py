@@ -14,13 +14,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
 from pipeline.store.files import FILE_MODE, store_error, sync_directory
 
-__all__ = ["Ledger", "first_entry", "iterate_ledger", "last_fence", "read_ledger"]
+__all__ = ["Added", "Ledger", "first_entry", "iterate_ledger", "last_fence", "read_added", "read_ledger"]
 
 MOST_LINES = 3
 """Damaged lines that a person may be asked to delete."""
@@ -96,6 +96,27 @@ def read_ledger(path: Path | str) -> tuple[tuple[dict[str, Any], ...], int]:
 def iterate_ledger(path: Path | str) -> Iterator[dict[str, Any]]:
     """Yield the entries of a ledger one at a time, in order, without a torn last line; what is damaged is told at the end."""
     return iter(_Scan(Path(path)))
+
+
+class Added(NamedTuple):
+    """What a ledger got since it was last read, and how many bytes of it are read now."""
+
+    entries: tuple[dict[str, Any], ...]
+    size: int
+
+
+def read_added(path: Path | str, size: int) -> Added | None:
+    """Return the entries after so many bytes of a ledger, without a last line that is cut; None where one of them is damaged."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(size)
+            lines = [line for line in file if line.endswith(b"\n")]
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise store_error(error, path) from error
+    entries = tuple(entry for line in lines if (entry := _entry(line[:-1])) is not None)
+    return Added(entries, size + sum(map(len, lines))) if len(entries) == len(lines) else None
 
 
 def first_entry(path: Path | str, event: str) -> dict[str, Any] | None:

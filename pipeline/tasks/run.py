@@ -124,6 +124,9 @@ def _make_room(kind: str) -> None:
     resample = sys.modules.get("pipeline.tasks.resample")
     if kind in ("shard", "collect", "report") and resample is not None:
         resample.forget(statistics=kind == "report")
+    known = sys.modules.get("pipeline.record.known_runs")
+    if kind not in ("shard", "collect") and known is not None:
+        known.forget_runs()
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:

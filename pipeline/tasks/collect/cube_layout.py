@@ -21,7 +21,8 @@ from pipeline.plan.methods import Method, list_methods
 from pipeline.plan.open_tasks import present_outputs
 from pipeline.plan.task import triangle
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.record.manifest import Manifest, read_inventory, read_manifest
+from pipeline.record.known_runs import read_run
+from pipeline.record.manifest import Manifest
 from pipeline.resampling.measures import BINS
 from pipeline.resampling.standard_errors.studentise_budget import replicates_again, replicates_within
 from pipeline.store.runs import RunDirectory, Store
@@ -49,7 +50,7 @@ class Collected:
 
 def read_collected(run: RunDirectory, name: str) -> Collected:
     """Read what a cube is made from."""
-    manifest, inventory = read_manifest(run), read_inventory(run)
+    manifest, inventory = read_run(run)
     test_set = next(t for t in manifest.inputs.test_sets if t.name == name)
     present, _ = present_outputs(manifest.study, manifest.inputs, test_set, inventory)
     clusters = load_clusters(run.store, test_set)

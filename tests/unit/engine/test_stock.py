@@ -19,6 +19,7 @@ from pipeline.engine.watching.state import RunState
 from pipeline.engine.watching.work import list_tasks
 from pipeline.errors import Problem
 from pipeline.plan.task import Failure, Receipt
+from pipeline.record.known_runs import forget_runs
 from pipeline.record.manifest import (
     ReceiptWriter,
     failure_entry,
@@ -60,6 +61,7 @@ def test_receipts_one_by_one_are_those_that_stand_at_the_end(tmp_path: Path, see
 def test_stock_is_taken_without_all_receipts_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = text_study(tmp_path / "study", ("a", "b"), resampling={"replicates": 2000, "keep_replicates": 0})
     run = prepare(load_study(study), tmp_path / "runs", Launch("serial"))
+    forget_runs()  # of another test in this process
     held = []
 
     def look(one: Receipt, store: Any) -> bool:

@@ -1,0 +1,90 @@
+"""What a process has read of a run, kept for its next task of the same run: workers collect one test set after the other.
+
+What a ledger got in between is mostly that another test set is done. Only that is read, unless anything else was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.plan.inventory import Inventory
+from pipeline.record.manifest import Manifest, list_receipts, read_inventory, read_manifest
+from pipeline.store.files import store_error
+from pipeline.store.ledger import read_added
+from pipeline.store.runs import RunDirectory
+
+__all__ = ["forget_runs", "read_run"]
+
+_SEEN = 4096
+"""Bytes before what was added that must still be what they were: a ledger of that name may be another one by now."""
+
+
+def read_run(run: RunDirectory) -> tuple[Manifest, Inventory]:
+    """Return what a run is and what its ledger says, as `read_manifest` and `read_inventory` do; neither is to be changed."""
+    plan = run.plan.stat() if run.plan.is_file() else None
+    # A plan is written anew under another name: it is another file then.
+    manifest = _manifest(run, plan.st_ino, plan.st_size, plan.st_mtime_ns) if plan else read_manifest(run)
+    return manifest, _ledger(run).inventory()
+
+
+def forget_runs() -> None:
+    """Let go of it, where a task needs the room."""
+    _manifest.cache_clear()
+    _ledger.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _manifest(run: RunDirectory, *_stamp: int) -> Manifest:
+    return read_manifest(run)
+
+
+@lru_cache(maxsize=1)
+def _ledger(run: RunDirectory) -> _Ledger:
+    return _Ledger(run)
+
+
+class _Ledger:
+    """The ledger of a run, as far as it has been read."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._inventory: Inventory | None = None
+        self._size, self._before = 0, b""
+
+    def inventory(self) -> Inventory:
+        """Return what it says now."""
+        path = self._run.ledger
+        if self._inventory is not None and self._before == _end(path, self._size):
+            added = read_added(path, self._size)
+            if added is not None and _only_cubes(added.entries):
+                for receipt in list_receipts(added.entries).values():
+                    self._inventory.add(receipt)
+                self._note(path, added.size)
+                return self._inventory
+        size = path.stat().st_size if path.is_file() else 0
+        self._inventory = read_inventory(self._run)
+        self._note(path, size)
+        return self._inventory
+
+    def _note(self, path: Path, size: int) -> None:
+        self._size, self._before = size, _end(path, size)
+
+
+def _only_cubes(entries: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether entries say that cubes or parts of them were made: these take nothing back and name no groups."""
+    return all(entry["event"] == "done" and entry["receipt"]["kind"] in ("collect", "shard") for entry in entries)
+
+
+def _end(path: Path, size: int) -> bytes:
+    """Return the last of so many bytes of a file; nothing where it is gone."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(size - _SEEN, 0))
+            return file.read(min(size, _SEEN))
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise store_error(error, path) from error
