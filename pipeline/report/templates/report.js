@@ -192,7 +192,7 @@
     const places = of.kind === "scores" && rows.every(({ x, y }) => Number.isInteger(x) && Number.isInteger(y)) ? 0
       : Math.min(8, Math.max(2, 2 - Math.floor(Math.log10(most || 1))));
     const heads = of.kind === "scores" ? ["item", a, b, "difference"] : ["item", "adds to " + a, "adds to " + b, "adds to the gain"];
-    const table = make("table", {}, make("caption", { textContent: said }));
+    const table = make("table");
     const line = (cells, tag) => make("tr", {}, ...cells.map((cell, k) => make(tag, { textContent: cell, className: k ? "" : "t" })));
     const head = make("thead", {}, line(heads, "th"));
     head.querySelectorAll("th").forEach((cell) => cell.setAttribute("scope", "col"));
@@ -200,8 +200,8 @@
     table.append(head, make("tbody", {}, ...rows.map((row) => line([of.items?.[row.k] ?? String(row.k + 1), ...numbers(row)], "td"))));
     const region = make("div", { className: "scroll", tabIndex: 0 }, table);
     region.setAttribute("role", "region");
-    region.setAttribute("aria-label", said);
-    return region;
+    region.setAttribute("aria-label", [said, of.testSet, of.metric].join(" · "));
+    return make("div", {}, make("p", { className: "listed" }, ...keepNames(said, [a, b])), region);
   };
   const drivers = (a, b) => {
     const there = stored.filter(({ systems }) => systems.includes(a) && systems.includes(b));
