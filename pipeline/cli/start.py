@@ -109,7 +109,7 @@ def init(
         f"size: {_list_sizes(counted)}",
         f"metrics: {', '.join(metric.name for metric in loaded.study.metrics)}",
         f"baseline: {guess} ({chosen})" if guess else "baseline: none, so all pairs are compared",
-        *(f"warning: {warning}" for one in found for warning in one.warnings),
+        *dict.fromkeys(f"warning: {warning}" for one in found for warning in one.warnings),
     ):
         if line:
             tell(line)

@@ -33,6 +33,7 @@ def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequen
     quantity : str
         A key of `QUANTITIES`.
     gains : sequence of float
+        Where there are none, a quarter and a half of the quantity at the most units.
     """
     there = [(point["units"], point[quantity]) for point in points if point[quantity]]
     line = fit_line([n for n, _ in there], [value for _, value in there])
@@ -42,7 +43,7 @@ def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequen
         return {"quantity": quantity, **empty, "sizes": len(there), "units_for": [], "reason": reason}
     needed = [
         {"gain": gain, "by_fit": line.units_for(gain), "by_root": line.units_by_root(gain)}
-        for gain in (gains if quantity in _THRESHOLDS else ())
+        for gain in ((gains or _usual_gains(max(there)[1])) if quantity in _THRESHOLDS else ())
     ]
     return {
         "quantity": quantity,
@@ -55,6 +56,18 @@ def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequen
         "units_for": needed,
         "reason": None if line.p_square_root is not None else "no test of the slope: the points lie on a line",
     }
+
+
+def _usual_gains(threshold: float) -> tuple[float, float]:
+    """Return a quarter and a half of a threshold, in round numbers.
+
+    Examples
+    --------
+    >>> _usual_gains(0.08499)
+    (0.021, 0.042)
+    """
+    half = float(f"{threshold / 2:.2g}")
+    return half / 2, half
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ class SizeCurveOptions:
     window, percentile
         As of `thresholds`.
     gains : tuple of float
-        Gains for which the units needed are read off, in metric points.
+        Gains for which the units needed are read off, in metric points; by default a quarter and a half of the threshold at the
+        largest size, since half a point is little of BLEU and all of a score from 0 to 1.
     draw : tuple of str
         ``prefix``: the first n units, at the study's test sizes. ``random``: subsets drawn without replacement.
         ``with-replacement``: n units drawn from all, also more than there are; standard errors only.
@@ -46,7 +47,7 @@ class SizeCurveOptions:
 
     window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
-    gains: tuple[float, ...] = (0.5, 1.0)
+    gains: tuple[float, ...] = ()
     draw: tuple[Rule, ...] | Rule = ("prefix",)
     sizes: tuple[int, ...] = ()
     repeats: int = 20

@@ -31,6 +31,8 @@ def test_thresholds_by_standard_errors_fall_by_the_same_law_and_say_how_many_uni
     assert [row["se_gain"] for row in finding.rows] == pytest.approx([1.645 * 12 / np.sqrt(n) for n in SIZES.values()], rel=1e-3)
     fit = fit_of(finding, "se_gain")
     assert (fit["slope"], fit["c"]) == (pytest.approx(-0.5), pytest.approx(1.645 * 12, rel=1e-3))
+    largest = finding.rows[-1]["se_gain"]  # whatever the scale of the metric: half a point is all of a score from 0 to 1
+    assert [need["gain"] / largest for need in fit["units_for"]] == pytest.approx([0.25, 0.5], rel=0.05)
     for need in fit["units_for"]:
         assert need["by_fit"] == pytest.approx((1.645 * 12 / need["gain"]) ** 2, rel=2e-3)
         assert need["by_root"] == pytest.approx(need["by_fit"])
