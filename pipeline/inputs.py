@@ -60,15 +60,16 @@ def locate_input(base: Path, path: str) -> Path:
 
     Examples
     --------
-    >>> locate_input(Path("/work/studies/wmt"), "../../data/ref.txt").as_posix()
-    '/work/data/ref.txt'
+    >>> locate_input(Path("/srv/studies/wmt"), "../../data/ref.txt").as_posix()
+    '/srv/data/ref.txt'
     """
-    folder, rest = base, Path(path)
-    while folder.is_absolute() and rest.parts[:1] == ("..",):
-        folder, rest = folder.parent, Path(*rest.parts[1:])
-    joined = base / path
-    up = base.joinpath(*[".."] * (len(Path(path).parts) - len(rest.parts)))
-    return folder / rest if os.path.realpath(up) == os.path.realpath(folder) else joined
+    above, rest = base, Path(path)
+    while rest.parts[:1] == ("..",):
+        above, rest = above / "..", Path(*rest.parts[1:])
+    if not above.is_absolute() or ".." not in above.parts:
+        return base / path
+    folder = Path(os.path.normpath(above))
+    return folder / rest if os.path.realpath(folder) == os.path.realpath(above) else base / path
 
 
 def open_input(path: Path) -> BinaryIO:

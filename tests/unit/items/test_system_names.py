@@ -151,6 +151,8 @@ def test_paths_are_shown_without_the_folders_that_a_study_goes_up_from(tmp_path)
     (tmp_path / "a.txt").write_text("x\n")
     found, problems = find_outputs("../../{system}.txt", base=tmp_path / "studies" / "wmt")
     assert (found[0].path, found[0].system, problems) == (tmp_path / "a.txt", "a", [])
+    found, _ = find_outputs({"a": "../a.txt"}, base=tmp_path / "elsewhere" / ".." / "studies")  # as a study is named on the way
+    assert str(found[0].path) == str(tmp_path / "a.txt")
 
 
 def test_the_folder_above_a_link_is_that_of_the_place_it_leads_to(tmp_path):
