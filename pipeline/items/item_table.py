@@ -237,9 +237,9 @@ def _told_names(path: Path, names: Sequence[str]) -> list[str]:
     """Say that lines do not look like names of documents: nearly all stand alone, or few come again and again."""
     count, alone = len(set(names)), sum(times == 1 for times in Counter(names).values())
     if len(names) >= 10 and alone > 0.9 * count and count > 0.5 * len(names):
-        what = "every line is" if alone == len(names) else f"{alone:,} of {len(names):,} lines are"
+        each, some = "every line is a document of its own", f"{alone:,} of {len(names):,} lines are documents of their own"
         lines = "a document's name should stand on each of its lines"
-        return [f"{path} may not be a list of document names: {what} a document of its own, and {lines}"]
+        return [f"{path} may not be a list of document names: {each if alone == len(names) else some}, and {lines}"]
     stretches = 1 + sum(a != b for a, b in pairwise(names))
     if stretches >= 10 and stretches > 3 * count:
         return [
