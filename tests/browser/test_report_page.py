@@ -118,6 +118,15 @@ def test_no_word_of_a_table_is_broken(browser, odd_page, width):
     assert browser.execute_script(script) == []
 
 
+def test_no_row_is_as_high_as_the_screen_of_a_phone(browser, models_page):
+    open_page(browser, models_page, width=400)
+    open_all(browser)
+    script = "return [...document.querySelectorAll('tbody tr')].filter(r => r.querySelector('td.long')).map(r => r.offsetHeight)"
+    heights = browser.execute_script(script)
+    assert len(heights) > 3
+    assert max(heights) < 100
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_verdict_of_a_pair_is_in_sight(browser, odd_page, width):
     """No screen must be scrolled sideways for what was decided; what stands beside it is asked for."""

@@ -16,6 +16,7 @@ _TERMS = ("max-T", "Max-T")
 """Words with a hyphen that a reader would stumble over if a line ended there."""
 _COUNTED = "%|pairs?|units?|items?|systems?|segments?|documents?|replicates?|runs?|models?|families|others?|more|points?|GB|MB|s"
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
+_CODE = re.compile(r"([(\[]?)`([^`\n]+)`([)\].,;:]*)")
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
 
 
@@ -58,8 +59,16 @@ class LineBreaks:
         return parts + escape(keep_together(text[end:]))
 
     def coded(self, text: str) -> Markup:
-        """Return a sentence with what stands between backticks as code: names of options and commands."""
-        parts = re.split(r"`([^`\n]+)`", text)
-        return Markup().join(
-            Markup("<code>{}</code>").format(part) if number % 2 else self.sentence(part) for number, part in enumerate(parts)
-        )
+        """Return a sentence with what stands between backticks as code: names of options and commands.
+
+        Code is a box of its own on the page, beside which a line may end: what encloses it, or follows it closely, is kept with it.
+        """
+        parts, end = Markup(), 0
+        for found in _CODE.finditer(text):
+            before, code, after = found.groups()
+            whole = Markup("{}<code>{}</code>{}").format(before, code, after)
+            kept = (before or after) and len(code) <= _LONGEST
+            parts += self.sentence(text[end : found.start()])
+            parts += Markup('<span class="name">{}</span>').format(whole) if kept else whole
+            end = found.end()
+        return parts + self.sentence(text[end:])

@@ -16,6 +16,13 @@ def test_names_are_marked_in_sentences_and_not_in_code() -> None:
     assert breaks.coded("as `--set x=a-b`") == "as <code>--set x=a-b</code>"
 
 
+def test_code_stays_with_its_brackets_and_the_comma_behind_it() -> None:
+    coded = LineBreaks([]).coded
+    assert coded("a set (`s_dev`) too") == 'a set <span class="name">(<code>s_dev</code>)</span> too'
+    assert coded("`a`, `b` & c") == '<span class="name"><code>a</code>,</span> <code>b</code> &amp; c'
+    assert coded(f"(`{'long ' * 8}`)") == f"(<code>{'long ' * 8}</code>)"  # which may fill a line
+
+
 def test_max_t_is_never_broken_at_its_hyphen_and_is_copied_as_it_is_typed() -> None:
     kept = '<span class="name">max-T</span>'
     assert LineBreaks([]).sentence("corrected by max-T, studentised") == f"corrected by {kept}, studentised"
