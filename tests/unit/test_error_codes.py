@@ -19,6 +19,11 @@ PACKAGE = Path(pipeline.__file__).parent
 CODE = re.compile(r"(?:error\[)?(P\d{3})(?:\]: .*)?")
 
 
+ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]
+USES = re.compile(rf"P\d{{3}}|\b(?:{'|'.join(ERRORS)})(?:\.of)?\(")
+"""What stands in every module that uses a code, or makes an error: parsing all others takes most of the time."""
+
+
 class Raised(NamedTuple):
     """An error that is made with its code."""
 
@@ -41,8 +46,10 @@ def used() -> Used:
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name in {"error_codes.py", "error_help.py"}:
             continue
-        name = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text())):
+        name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+        if not USES.search(text):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and (code := CODE.fullmatch(node.value)):
                 found.places[code[1]].append(f"{name}:{node.lineno}")
             elif isinstance(node, ast.Call) and (made := made_with_code(node)):

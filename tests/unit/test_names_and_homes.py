@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -20,23 +20,22 @@ PRESET_NAMES_OF_NULLS = {"multeval"}  # a preset that is called as the null of r
 def read(path: Path) -> tuple[frozenset[str], frozenset[str]]:
     """Return what a module has as text, and the names that it lists and does not make: its tree, which is large, is not kept."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return strings(tree), frozenset(listed_of_others(tree))
+    nodes = list(ast.walk(tree))  # once: walking takes most of the time
+    return strings(nodes), frozenset(listed_of_others(tree, nodes))
 
 
 def is_list_of_names(node: ast.AST) -> TypeGuard[ast.Assign]:
     return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
 
 
-def strings(tree: ast.Module) -> frozenset[str]:
+def strings(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """Return what a module has as text, without docstrings and comments."""
-    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     # Functions may be called as a procedure is.
-    lists = [node.value for node in ast.walk(tree) if is_list_of_names(node)]
+    lists = [node.value for node in nodes if is_list_of_names(node)]
     prose |= {id(name) for one in lists for name in ast.walk(one)}
     return frozenset(
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+        node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
     )
 
 
@@ -75,9 +74,9 @@ PASSED_ON = {"report/values.py", "survey/compare_arguments.py", "planning/answer
 """Modules that also list a name of a folder that those who ask them may not import, or that has words for them beside its own."""
 
 
-def made_by(tree: ast.Module) -> Iterator[str]:
+def made_by(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Go through the names that a module makes and does not import."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -89,12 +88,12 @@ def list_names(node: ast.AST) -> set[str]:
     return {name.value for name in ast.walk(node) if isinstance(name, ast.Constant) and isinstance(name.value, str)}
 
 
-def listed_of_others(tree: ast.Module) -> set[str]:
+def listed_of_others(tree: ast.Module, nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names of `__all__` that are imported, and not made beside that."""
     lists = [node.value for node in tree.body if is_list_of_names(node)]
     imported = {alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     found = {name for one in lists for name in list_names(one)} & imported
-    return found - set(made_by(tree)) if found else found
+    return found - set(made_by(nodes)) if found else found
 
 
 def test_a_module_lists_only_names_that_it_makes_itself() -> None:

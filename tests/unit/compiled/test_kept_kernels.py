@@ -74,11 +74,11 @@ def arrays(x):
 @kernel
 def hashes(x):
     seen = set()
-    named = {"a": 0, "b": 0}
+    sums = {0: 0, 1: 0}
     for each in x:
         seen.add(each)
-        named["ab"[each % 2]] += each
-    return len(seen), named["a"], named["b"]
+        sums[each % 2] += each
+    return len(seen), sums[0], sums[1], hash("ab"[x[0] % 2])
 
 @kernel
 def refuses(x):
@@ -98,7 +98,8 @@ import kinds as k
 from pipeline.compiled.decorator import Kernel
 hits = lambda: sum(sum(each.stats.cache_hits.values()) for each in vars(k).values() if isinstance(each, Kernel))
 x = k.np.array([3, 1, 1, 2])
-found = [k.arrays(x / 2).tolist(), k.hashes(x), k.refuses(5), k.refused(-5)]
+*counted, hashed = k.hashes(x)
+found = [k.arrays(x / 2).tolist(), counted, hashed == hash("b"), k.refuses(5), k.refused(-5)]
 told = {"found": found, "hits": hits(), "compiles": "numba.np.npyimpl" in sys.modules}
 told["another"] = k.arrays(x.astype(sys.argv[1])).round(2).tolist()
 print(json.dumps(told))
@@ -119,6 +120,7 @@ def test_kernels_of_every_kind_are_loaded_without_what_compiles(code: Any, kept:
     first, second = run("int32"), run("float32")  # each asks last for what has to be compiled
     assert (first["hits"], first["compiles"], second["hits"], second["compiles"]) == (0, True, 3, False)
     assert first["found"] == second["found"]
+    assert first["found"][1:3] == [[3, 2, 5], True]  # texts have another hash in every process
     assert first["another"] == second["another"]
 
 
