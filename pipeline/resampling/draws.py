@@ -14,7 +14,7 @@ from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.philox import SHIFT, draw_words, rounds
 
-__all__ = ["Draws", "check_replicates", "draw_counts", "draw_order", "draw_units", "draw_weights", "rows_of"]
+__all__ = ["Draws", "check_replicates", "draw_counts", "draw_order", "draw_units", "draw_weights", "find_units", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,17 @@ def check_replicates(first: int, count: int) -> None:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 
 
+@kernel(inline="always")
+def find_units(key: np.uint64, replicate: np.uint64, n_units: np.uint64, units: NDArray[np.uint32]) -> None:
+    """Write the units that one replicate draws: draw 4·quad + j into ``units[j, quad]``. The loop vectorises."""
+    for quad in range(units.shape[1]):
+        c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
+        units[0, quad] = np.uint32((c0 * n_units) >> SHIFT)
+        units[1, quad] = np.uint32((c1 * n_units) >> SHIFT)
+        units[2, quad] = np.uint32((c2 * n_units) >> SHIFT)
+        units[3, quad] = np.uint32((c3 * n_units) >> SHIFT)
+
+
 @kernel
 def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_units: int, out: NDArray[np.uint8]) -> None:
     # As `_fill_weights`, with a count in a byte: the rows of sixteen replicates stay in the cache until they are laid side by side.
@@ -156,13 +167,7 @@ def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_u
             place = len(rows) * block + lane
             if place >= count:
                 continue
-            replicate = first + np.uint64(place)
-            for quad in range(quads):
-                c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
-                units[0, quad] = np.uint32((c0 * units_64) >> SHIFT)
-                units[1, quad] = np.uint32((c1 * units_64) >> SHIFT)
-                units[2, quad] = np.uint32((c2 * units_64) >> SHIFT)
-                units[3, quad] = np.uint32((c3 * units_64) >> SHIFT)
+            find_units(key, first + np.uint64(place), units_64, units)
             for word in range(4):
                 for quad in range((n_draws - word + 3) // 4):
                     row[units[word, quad]] += np.uint8(1)
@@ -180,18 +185,11 @@ def _fill_weights(
     units: NDArray[np.uint32],
     counts: NDArray[np.int32],
 ) -> None:
-    # Units of a whole replicate first (this loop vectorises), then the scatter into a row that stays in the cache:
-    # three times as fast as drawing and counting word by word.
+    # Units of a whole replicate first, then the scatter into a row that stays in the cache: three times as fast as drawing and
+    # counting word by word.
     n_units = np.uint64(weights.shape[1])
-    quads = (n_draws + 3) // 4
     for row in range(weights.shape[0]):
-        replicate = first + np.uint64(row)
-        for quad in range(quads):
-            c0, c1, c2, c3 = rounds(np.uint64(quad), replicate, key)
-            units[0, quad] = np.uint32((c0 * n_units) >> SHIFT)
-            units[1, quad] = np.uint32((c1 * n_units) >> SHIFT)
-            units[2, quad] = np.uint32((c2 * n_units) >> SHIFT)
-            units[3, quad] = np.uint32((c3 * n_units) >> SHIFT)
+        find_units(key, first + np.uint64(row), n_units, units)
         # One by one here and below: the assignment of a slice takes seconds to compile.
         for unit in range(len(counts)):
             counts[unit] = 0

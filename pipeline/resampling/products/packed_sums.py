@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
-from pipeline.resampling.draws import Draws, check_replicates
-from pipeline.resampling.philox import SHIFT, rounds
+from pipeline.resampling.draws import Draws, check_replicates, find_units
 from pipeline.resampling.products.contract import Contraction, Product
 
 __all__ = ["PackedBatches"]
@@ -104,17 +103,9 @@ def _add(
     units: NDArray[np.uint32],
     added: NDArray[np.uint64],
 ) -> None:
-    # Units of a whole replicate first: this loop vectorises.
     n_units = np.uint64(words.shape[1])
-    quads = (n_draws + 3) // 4
     for replicate in range(added.shape[1]):
-        place = first + np.uint64(replicate)
-        for quad in range(quads):
-            c0, c1, c2, c3 = rounds(np.uint64(quad), place, key)
-            units[0, quad] = np.uint32((c0 * n_units) >> SHIFT)
-            units[1, quad] = np.uint32((c1 * n_units) >> SHIFT)
-            units[2, quad] = np.uint32((c2 * n_units) >> SHIFT)
-            units[3, quad] = np.uint32((c3 * n_units) >> SHIFT)
+        find_units(key, first + np.uint64(replicate), n_units, units)
         for word in range(words.shape[0]):
             total = np.uint64(0)
             for lane in range(4):
