@@ -98,7 +98,7 @@ def find_among_rounded(
     counts, near = np.empty(_BINS, np.int64), np.empty(_HALF, np.int64)
     # For each quantile: its rank among the gains of its bins, and the first and last of these, of a distance on either side of δ.
     ranks, lows, highs = np.empty(all_, np.int64), np.empty((2, all_), np.int64), np.empty((2, all_), np.int64)
-    runs = np.empty((2, 2), np.int64)
+    runs, wanted = np.empty((2, 2), np.int64), np.empty(_BINS, np.uint8)
     flags = np.zeros(-(-kept // 8) * 8, np.uint8)
     found, places, merged = np.empty(kept), np.empty(len(flags), np.int64), np.empty(kept)
     for pair in order:
@@ -111,16 +111,15 @@ def find_among_rounded(
         for place in range(_HALF):
             near[place] = counts[_HALF + place] + counts[_HALF - 1 - place]
         for k in range(all_):
-            wanted = probabilities[pair, k] if k < gains else distances[k - gains] if known else np.nan
-            ranks[k], low, high = _locate(wanted, kept, counts if k < gains else near)
+            p = probabilities[pair, k] if k < gains else distances[k - gains] if known else np.nan
+            ranks[k], low, high = _locate(p, kept, counts if k < gains else near)
             lows[0, k], highs[0, k] = (low, high) if k < gains else (_HALF + low, _HALF + high)
             # Mirrored bins are empty for a gain: the first is beyond the last.
             lows[1, k], highs[1, k] = (1, 0) if k < gains else (_HALF - 1 - high, _HALF - 1 - low)
-        size = _span(ranks, lows, highs, counts, runs)
-        if size > _FEW * kept:
+        if _span(ranks, lows, highs, counts, runs, wanted) > _FEW * kept:
             left[pair] = True
             continue
-        _collect(scores[first], scores[second], bins, runs, flags, found, places)
+        size = _collect(scores[first], scores[second], bins, runs, wanted, flags, found, places)
         for k in range(all_):
             if ranks[k] < 0:
                 continue
@@ -190,8 +189,9 @@ def _span(
     highs: NDArray[np.int64],
     counts: NDArray[np.int64],
     runs: NDArray[np.int64],
+    wanted: NDArray[np.uint8],
 ) -> int:
-    """Cover all bins that are wanted by two runs of bins, and return how many gains these hold.
+    """Mark all bins that are wanted, cover them by two runs of bins, and return how many gains these hold.
 
     Quantiles are mostly those of two tails, so that little lies between the bins of a run that is wanted by none.
     """
@@ -203,21 +203,22 @@ def _span(
                 least, most = min(least, lows[side, k]), max(most, highs[side, k])
     if most < 0:
         return 0
-    # The widest gap between two neighbouring bins that are wanted parts the runs.
-    wanted = np.zeros(most - least + 1, np.bool_)
+    for place in range(len(wanted)):
+        wanted[place] = 0
     for side in range(2):
         for k in range(len(ranks)):
             for place in range(lows[side, k], highs[side, k] + 1):
-                wanted[place - least] = True
+                wanted[place] = 1
+    # The widest gap between two neighbouring bins that are wanted parts the runs.
     widest, start, gap = 0, 0, 0
-    for i in range(len(wanted)):
-        gap = 0 if wanted[i] else gap + 1
+    for place in range(least, most + 1):
+        gap = 0 if wanted[place] else gap + 1
         if gap > widest:
-            widest, start = gap, i - gap + 1
+            widest, start = gap, place - gap + 1
     runs[0, 0], runs[0, 1] = least, most
     if widest:
-        runs[0, 1] = least + start - 1
-        runs[1, 0], runs[1, 1] = least + start + widest, most
+        runs[0, 1] = start - 1
+        runs[1, 0], runs[1, 1] = start + widest, most
     size = 0
     for run in range(2):
         for place in range(runs[run, 0], runs[run, 1] + 1):
@@ -231,11 +232,15 @@ def _collect(
     b: NDArray[np.float64],
     bins: NDArray[np.uint16],
     runs: NDArray[np.int64],
+    wanted: NDArray[np.uint8],
     flags: NDArray[np.uint8],
     found: NDArray[np.float64],
     places: NDArray[np.int64],
-) -> None:
-    """Bring the gains of two runs of bins together, with their bins; ``flags`` are room for eights of replicates, and 0."""
+) -> int:
+    """Bring the gains of the bins that are wanted together, with their bins, and return how many these are.
+
+    They are looked for in two runs of bins, of all replicates at once; ``flags`` are room for eights of replicates, and 0.
+    """
     low, other = np.uint16(runs[0, 0]), np.uint16(runs[1, 0])
     width, further = np.uint16(runs[0, 1] - runs[0, 0] + 1), np.uint16(runs[1, 1] - runs[1, 0] + 1)
     for i in range(len(bins)):
@@ -247,6 +252,12 @@ def _collect(
             for i in range(8 * k, 8 * k + 8):  # each is written and most are written over: no branch is guessed wrong
                 places[total] = i
                 total += flags[i]
-    for i in range(total):
+    size = 0
+    for i in range(total):  # each is kept and written over where its bin lies between those that are wanted
+        at = places[i]
+        places[size] = at
+        size += wanted[bins[at]]
+    for i in range(size):
         at = places[i]
         found[i], places[i] = a[at] - b[at], bins[at]
+    return size
