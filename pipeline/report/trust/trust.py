@@ -207,7 +207,7 @@ def _families(report: Report) -> tuple[bool, str]:
         return True, (
             f"{head}, not across families. If no systems differed, some pair would be separated with a chance of {chance:.2g} "
             f"if the families were independent (1 − {1 - alpha:g}^{counts.judged}), and of {most:.2g} at most; "
-            f"resampling.across_families (compare: --across-families) corrects for that.{rest}"
+            f"`resampling.across_families` (`--across-families` of `compare`) corrects for that.{rest}"
         )
     promise = {
         "holm": f"the chance of any false verdict is at most about {alpha:g}",

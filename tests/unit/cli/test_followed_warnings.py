@@ -78,7 +78,7 @@ NEEDS_BOUNDS = (
     "items score from {} to {}, and not just 0 or 1: say which bounds no score can leave, as "
     "`sequential: {bounds: {{}: [low, high]}}`"
 )
-MANY_FAMILIES = "resampling.across_families (compare: --across-families) corrects for that"
+MANY_FAMILIES = "`resampling.across_families` (`--across-families` of `compare`) corrects for that"
 NO_DOCUMENTS = "Documents are named by `documents:` of a test set, or `--documents` of `compare`."
 ITEMS_DRAWN = " A test of {}s at .05 then rejects about {} % of true nulls: set `resampling.unit: {}`."
 

@@ -205,7 +205,8 @@ def test_families_are_counted():
     assert row["detail"] == (
         "2 families of tests (test set × metric) with 2 pairs: p adjusted is corrected by Holm within each family, not across "
         "families. If no systems differed, some pair would be separated with a chance of 0.098 if the families were independent "
-        "(1 − 0.95^2), and of 0.1 at most; resampling.across_families (compare: --across-families) corrects for that. 4 more, at "
+        "(1 − 0.95^2), and of 0.1 at most; `resampling.across_families` (`--across-families` of "
+        "`compare`) corrects for that. 4 more, at "
         "smaller test sizes or by further procedures, are not among them."
     )
 
