@@ -95,7 +95,7 @@ class DaskExecutor:
         self._threads = 1
         self._looked = 0.0
         self._rescaled = time.monotonic()
-        client.subscribe_topic(self._topic, lambda event: tell_of_compilation())  # as if this process compiled
+        client.subscribe_topic(self._topic, lambda event: tell_of_compilation(elsewhere=True))
 
     def free(self) -> int:
         """Return the room left in the window."""

@@ -75,7 +75,7 @@ def run_heard(
         What the cluster's events are called.
     """
     worker = find_worker()
-    with hearing_of_compilation(lambda: worker.log_event(topic, "compiling")):
+    with hearing_of_compilation(lambda: worker.log_event(topic, "compiling"), elsewhere=False):
         return run(task, runs)
 
 
