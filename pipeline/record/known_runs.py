@@ -5,9 +5,10 @@ What a ledger got in between is mostly that another test set is done. Only that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from pipeline.plan.inventory import Inventory
@@ -27,7 +28,7 @@ def read_run(run: RunDirectory) -> tuple[Manifest, Inventory]:
     plan = run.plan.stat() if run.plan.is_file() else None
     # A plan is written anew under another name: it is another file then.
     manifest = _manifest(run, plan.st_ino, plan.st_size, plan.st_mtime_ns) if plan else read_manifest(run)
-    return manifest, _ledger(run).inventory()
+    return manifest, _ledger(run, get_ident()).inventory()
 
 
 def forget_runs() -> None:
@@ -41,8 +42,9 @@ def _manifest(run: RunDirectory, *_stamp: int) -> Manifest:
     return read_manifest(run)
 
 
-@lru_cache(maxsize=1)
-def _ledger(run: RunDirectory) -> _Ledger:
+@lru_cache(maxsize=4)
+def _ledger(run: RunDirectory, thread: int) -> _Ledger:
+    # One for each thread of a worker: an inventory changes when it is asked too, by what it remembers of groups.
     return _Ledger(run)
 
 
@@ -59,7 +61,7 @@ class _Ledger:
         path = self._run.ledger
         if self._inventory is not None and self._before == _end(path, self._size):
             added = read_added(path, self._size)
-            if added is not None and _only_cubes(added.entries):
+            if added is not None and _only_cubes(added.entries, self._inventory):
                 for receipt in list_receipts(added.entries).values():
                     self._inventory.add(receipt)
                 self._note(path, added.size)
@@ -73,9 +75,11 @@ class _Ledger:
         self._size, self._before = size, _end(path, size)
 
 
-def _only_cubes(entries: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell whether entries say that cubes or parts of them were made: these take nothing back and name no groups."""
-    return all(entry["event"] == "done" and entry["receipt"]["kind"] in ("collect", "shard") for entry in entries)
+def _only_cubes(entries: Sequence[Mapping[str, Any]], known: Inventory) -> bool:
+    """Tell whether entries say that new cubes or parts of them were made: these take nothing back and name no groups."""
+    if any(entry["event"] != "done" or entry["receipt"]["kind"] not in ("collect", "shard") for entry in entries):
+        return False
+    return all(entry["receipt"]["key"] not in known.receipts for entry in entries)  # of one that is made again, the last counts
 
 
 def _end(path: Path, size: int) -> bytes:

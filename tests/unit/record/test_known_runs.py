@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,18 @@ def test_it_says_what_the_whole_says_whatever_is_written(run: RunDirectory, seed
             elif rng.random() < 0.5:
                 writer.append("done", receipt(f"k{rng.randrange(4)}"))
             else:
-                writer.append("done", receipt(f"s{number}", "shard"))
+                writer.append("done", receipt(f"s{rng.randrange(8)}", "shard", first_cell=number))
             if rng.random() < 0.6:
                 found, expected = read_run(run)[1], read_inventory(run)
                 assert (found.receipts, found.failures) == (expected.receipts, expected.failures)
+
+
+def test_threads_of_a_worker_change_no_inventory_of_each_other(run: RunDirectory) -> None:
+    Ledger(run.ledger, fence=1).close()
+    with ThreadPoolExecutor(1) as pool:
+        theirs = pool.submit(read_run, run).result()[1]
+        assert read_run(run)[1] is not theirs
+        assert pool.submit(read_run, run).result()[1] is theirs
 
 
 def test_another_ledger_or_plan_of_that_name_is_read(run: RunDirectory, whole: list[str]) -> None:
