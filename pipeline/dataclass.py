@@ -8,7 +8,11 @@ names of the fields, and its ``__init__`` is compiled when it is first looked up
 
 from __future__ import annotations
 
+import abc
+import builtins
 import dataclasses
+import inspect
+import sys
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -29,13 +33,13 @@ else:
         cls
             A class with annotated fields.
         **options
-            Those of ``dataclasses.dataclass``. What is frozen, derives from no other dataclass and asks for nothing but
-            ``eq`` and ``slots`` is made here, and anything else by the standard library.
+            Those of ``dataclasses.dataclass``. What is frozen, derives from no other dataclass, has plain fields and asks for
+            nothing but ``eq`` and ``slots`` is made here, and anything else by the standard library.
         """
         if cls is None:
             return lambda decorated: dataclass(decorated, **options)
         simple = options.get("frozen") and set(options) <= {"frozen", "eq", "slots"} and not _MINE & set(cls.__dict__)
-        if not simple or any(map(dataclasses.is_dataclass, cls.__mro__[1:])):
+        if not simple or any(map(dataclasses.is_dataclass, cls.__mro__[1:])) or not _has_plain_fields(cls):
             return dataclasses.dataclass(**options)(cls)
         return _make(cls, eq=options.get("eq", True), slots=options.get("slots", False))
 
@@ -50,6 +54,23 @@ class _Made:
 _MADE = _Made()
 _MINE = {"__init__", "__setattr__", "__delattr__", "__getstate__", "__setstate__"}
 """What is made here of a class, which has none of its own."""
+
+
+def _has_plain_fields(cls: type) -> bool:
+    """Tell whether each field is a parameter in its place: none by keyword alone, for ``__post_init__`` alone, or misplaced."""
+    some_have_default = False
+    for name, kind in inspect.get_annotations(cls).items():
+        value = cls.__dict__.get(name, dataclasses.MISSING)
+        told = kind if isinstance(kind, str) else repr(kind)
+        if name == "self" or "InitVar" in told or "KW_ONLY" in told or getattr(value, "kw_only", False) is True:
+            return False
+        has_default = value is not dataclasses.MISSING
+        if isinstance(value, dataclasses.Field):
+            has_default = not (value.default is value.default_factory is dataclasses.MISSING)
+        if some_have_default and not has_default:
+            return False
+        some_have_default |= has_default
+    return True
 
 
 class _Init:
@@ -82,8 +103,10 @@ def _write_init(cls: type) -> Callable[..., None]:
         if each.init or default:
             lines.append(f"_set(self, {name!r}, {value})")
     lines += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else [] if lines else ["pass"]
-    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines), known)
-    init: Callable[..., None] = known["__init__"]
+    text = f"def make({', '.join(known)}):\n def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines) + "\n return __init__"
+    made: dict[str, Any] = {}
+    exec(text, vars(sys.modules.get(cls.__module__, builtins)), made)  # what annotations name is found there
+    init: Callable[..., None] = made["make"](**known)
     init.__annotations__ = {each.name: each.type for each in dataclasses.fields(cls) if each.init} | {"return": None}
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     return init
@@ -108,6 +131,7 @@ def _make(cls: Any, *, eq: bool, slots: bool) -> Any:
         made.__eq__ = _compare(_values_of([each.name for each in own if each.compare]))
     if eq and not has_hash:
         made.__hash__ = _hash(_values_of([each.name for each in own if (each.compare if each.hash is None else each.hash)]))
+    abc.update_abstractmethods(made)
     return made
 
 

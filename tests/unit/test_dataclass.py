@@ -7,9 +7,10 @@ import dataclasses
 import inspect
 import pickle
 import threading
-from dataclasses import FrozenInstanceError
+from collections.abc import Callable, Hashable
+from dataclasses import KW_ONLY, FrozenInstanceError, InitVar
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -130,6 +131,81 @@ def test_values_behave_as_those_of_the_standard_library(doc: str) -> None:
         assert dataclasses.asdict(mine) == dataclasses.asdict(their)
     assert values
     assert [[a == b for b, _ in values] for a, _ in values] == [[a == b for _, b in values] for _, a in values]
+
+
+def odd_classes(decorator: Any) -> dict[str, Callable[[], Any]]:
+    """What makes a class whose fields are not parameters one after the other."""
+
+    def by_keyword() -> Any:
+        @decorator(frozen=True)
+        class Odd:
+            first: int = field(kw_only=True)
+            second: int = 2
+
+        return Odd(first=1)
+
+    def after_a_mark() -> Any:
+        @decorator(frozen=True)
+        class Odd:
+            first: int = 1
+            _: KW_ONLY
+            second: int
+
+        return Odd(second=2)
+
+    def for_the_end_alone() -> Any:
+        @decorator(frozen=True)
+        class Odd:
+            first: int
+            more: InitVar[int] = 4
+
+            def __post_init__(self, more: int) -> None:
+                object.__setattr__(self, "first", self.first + more)
+
+        return Odd(1, 2)
+
+    def misplaced() -> Any:
+        @decorator(frozen=True)
+        class Odd:
+            first: int = 1
+            second: int  # type: ignore[misc]
+
+        return Odd
+
+    def called_self() -> Any:
+        @decorator(frozen=True)
+        class Odd:
+            self: int
+
+        return Odd(1)
+
+    return {each.__name__: each for each in (by_keyword, after_a_mark, for_the_end_alone, misplaced, called_self)}
+
+
+@pytest.mark.parametrize("name", odd_classes(THEIRS))
+def test_odd_fields_are_those_of_the_standard_library(name: str) -> None:
+    (ending, ours), (expected, theirs) = attempt(odd_classes(dataclass)[name]), attempt(odd_classes(THEIRS)[name])
+    assert ending == expected
+    if ending != "gives":
+        assert ours == theirs
+        return
+    assert repr(ours) == repr(theirs)
+    assert str(inspect.signature(type(ours))) == str(inspect.signature(type(theirs)))
+
+
+def test_annotations_of_a_signature_can_be_looked_up() -> None:
+    found = get_type_hints(task.Receipt.__init__)
+    assert found.pop("return") is type(None)
+    assert found == get_type_hints(task.Receipt)
+    assert inspect.signature(task.Receipt, eval_str=True).parameters["kind"].annotation == task.Kind
+
+
+def test_methods_that_are_made_are_no_longer_abstract() -> None:
+    @dataclass(frozen=True)
+    class Hashed(Hashable):
+        first: int
+
+    assert hash(Hashed(1)) == hash(Hashed(1))
 
 
 def test_what_shows_itself_within_itself_ends() -> None:
