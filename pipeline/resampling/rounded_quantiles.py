@@ -201,10 +201,10 @@ def _span(
         for k in range(len(ranks)):
             if lows[side, k] <= highs[side, k]:
                 least, most = min(least, lows[side, k]), max(most, highs[side, k])
+    for place in range(len(wanted)):  # also where nothing is wanted: what is there then are another pair's, or anything
+        wanted[place] = 0
     if most < 0:
         return 0
-    for place in range(len(wanted)):
-        wanted[place] = 0
     for side in range(2):
         for k in range(len(ranks)):
             for place in range(lows[side, k], highs[side, k] + 1):
