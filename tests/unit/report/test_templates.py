@@ -52,6 +52,20 @@ def test_another_text_is_translated_anew(folder: Path, monkeypatch: pytest.Monke
     assert done == ["history.html.j2"]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.99])
+def test_what_was_cut_or_changed_is_translated_anew(share: float, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_environment().get_template("history.html.j2")
+    (kept,) = folder.rglob("jinja-*.cache")
+    whole = kept.read_bytes()
+    place = int(share * len(whole))
+    done = translations(monkeypatch)
+    for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]):
+        kept.write_bytes(damaged)
+        make_environment().get_template("history.html.j2")
+    assert done == ["history.html.j2"] * 2
+    assert kept.read_bytes() == whole
+
+
 @pytest.mark.parametrize("forbids", ["Python", "the file system"])
 def test_nothing_is_kept_where_that_may_not_be(folder: Path, monkeypatch: pytest.MonkeyPatch, forbids: str) -> None:
     if forbids == "Python":
