@@ -107,14 +107,20 @@ def prepare(loaded: LoadedStudy, runs: Path, launch: Launch) -> RunDirectory:
 
 
 def show_command(run: RunDirectory, loaded: LoadedStudy) -> None:
-    """Let a run say how it was asked for this time, where that was by another command: its report is written again."""
+    """Let a run say how it was asked for this time, where that was by another command: its report is written again.
+
+    Where nothing may be written, the report that is there answers, and shows how it was asked for before.
+    """
     try:
         before = read_sealed(run.origin).get("command")
     except (StoreError, AttributeError):
         before = None
     if not loaded.command or loaded.command == before:
         return
-    write_origin(run, loaded)
+    try:
+        write_origin(run, loaded)
+    except StoreError:
+        return
     write_bytes(run.study, loaded.text.encode("utf-8"))  # what the origin says was overridden is of this text
     from pipeline.tasks.report import rewrite_report  # only here: it loads what draws figures
 

@@ -12,7 +12,7 @@ import pytest
 from support.studies import run_cli, write_scores
 
 import pipeline
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, StoreError
 from pipeline.report.layout.latex import escape_latex, latex_of_number, render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
 from pipeline.report.layout.summary import list_remarks
@@ -98,6 +98,21 @@ def test_a_comparison_that_is_kept_and_asked_again_says_what_was_typed_last(fold
     for page in (tmp_path / "second.html", run / "report" / "index.html"):
         assert "second.html -q</code>" in page.read_text("utf-8")
         assert "first.html" not in page.read_text("utf-8")
+
+
+def test_a_comparison_that_is_kept_where_nothing_may_be_written_answers(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise StoreError.of("P702", "cannot write: the file system is read-only")
+
+    asked = {"replicates": 1000, "runs": tmp_path / "runs"}
+    first = pipeline.compare(folder / "scores.csv", **asked, command="pipeline compare first")
+    monkeypatch.setattr("pipeline.engine.launch.write_origin", refuse)
+    again = pipeline.compare(folder / "scores.csv", **asked, command="pipeline compare second")
+    assert again.pairs.equals(first.pairs)
+    (page,) = tmp_path.glob("runs/[!.]*/report/index.html")
+    assert "pipeline compare first" in page.read_text("utf-8")
 
 
 def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:
