@@ -79,7 +79,12 @@ def _only_cubes(entries: Sequence[Mapping[str, Any]], known: Inventory) -> bool:
     """Tell whether entries say that new cubes or parts of them were made: these take nothing back and name no groups."""
     if any(entry["event"] != "done" or entry["receipt"]["kind"] not in ("collect", "shard") for entry in entries):
         return False
-    return all(entry["receipt"]["key"] not in known.receipts for entry in entries)  # of one that is made again, the last counts
+    receipts = [entry["receipt"] for entry in entries]
+    cubes = {receipt.covers.get("test_set") for receipt in known.receipts.values() if receipt.kind == "collect"}
+    # One that is made again takes the place of the other, as does another cube of a test set.
+    return not any(
+        one["key"] in known.receipts or (one["kind"] == "collect" and one["covers"].get("test_set") in cubes) for one in receipts
+    )
 
 
 def _end(path: Path, size: int) -> bytes:

@@ -67,8 +67,11 @@ def test_it_says_what_the_whole_says_whatever_is_written(run: RunDirectory, seed
                 ledger.append(entry)
             elif rng.random() < 0.5:
                 writer.append("done", receipt(f"k{rng.randrange(4)}"))
-            else:
+            elif rng.random() < 0.5:
                 writer.append("done", receipt(f"s{rng.randrange(8)}", "shard", first_cell=number))
+            else:
+                cube = rng.randrange(8)
+                writer.append("done", receipt(f"c{cube}", "collect", test_set="abcd"[cube % 4]))
             if rng.random() < 0.6:
                 found, expected = read_run(run)[1], read_inventory(run)
                 assert (found.receipts, found.failures) == (expected.receipts, expected.failures)
