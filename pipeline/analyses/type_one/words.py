@@ -114,12 +114,12 @@ def _rates(rated: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _name_others(rated: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Name the procedures whose verdicts are by another p than the one that null data sets were asked with."""
+    """Name the procedures whose verdicts use a different p from the one that null data sets were asked with."""
     for procedure in dict.fromkeys(row["procedure"] for row in rated):
         reading = PROCEDURES.get(procedure)
         if reading is not None and reading.few_units:
             how = "studentised or corrected for few units" if reading.keeps_scores else "corrected for few units"
-            yield f"Verdicts of {procedure} are by another p, {how}, of which this says nothing; docs/levels.md does."
+            yield f"Verdicts of {procedure} use a different p, {how}: docs/levels.md has its levels."
 
 
 def _name_p(procedure: str) -> str:

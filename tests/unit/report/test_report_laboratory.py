@@ -36,8 +36,8 @@ def test_one_rate_is_told_with_its_interval_and_the_number_of_nulls() -> None:
     assert told.status == "ok"
     assert told.detail == (
         "2,000 null data sets of a pair, this study's own outputs swapped at random: "
-        "at .05 the counted p of paired-bootstrap rejects 5.2 % [4.3, 6.3]. Verdicts of paired-bootstrap are by another p, "
-        "studentised or corrected for few units, of which this says nothing; docs/levels.md does."
+        "at .05 the counted p of paired-bootstrap rejects 5.2 % [4.3, 6.3]. Verdicts of paired-bootstrap use a different p, "
+        "studentised or corrected for few units: docs/levels.md has its levels."
     )
 
 
@@ -45,7 +45,7 @@ def test_a_procedure_whose_own_p_decides_is_named_alone() -> None:
     told = describe(row(procedure="paired-t"), row(procedure="exact-bootstrap"))
     assert "at .05 paired-t rejects 5.2 % [4.3, 6.3]; the uncorrected p of exact-bootstrap rejects 5.2 %" in told.detail
     assert told.detail.endswith(
-        "Verdicts of exact-bootstrap are by another p, corrected for few units, of which this says nothing; docs/levels.md does."
+        "Verdicts of exact-bootstrap use a different p, corrected for few units: docs/levels.md has its levels."
     )
     assert "Verdicts of paired-t" not in told.detail
 
