@@ -110,6 +110,12 @@ FORMATS = {
             metric="bleu",
         ),
         Case(
+            "write `format: scores`, if it is a table of scores",
+            "{outputs: x.csv}",
+            {"x.csv": WIDE},
+            {"test_set": "{<0>, outputs: x.csv}"},
+        ),
+        Case(
             "every reference file has one line for each segment; a missing reference is an empty line",
             "{format: text, references: [ref.txt, more.txt], outputs: 'systems/{system}.txt'}",
             {"ref.txt": "a b\nc\n", "more.txt": "a b\n", "systems/a.txt": "a b\nd\n", "systems/b.txt": "a b\nc\n"},

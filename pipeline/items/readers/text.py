@@ -12,6 +12,8 @@ from pipeline.items.readers._files import Lines, read_lines, with_warnings, writ
 
 __all__ = ["TextReader"]
 
+_TABLES = {".csv", ".tsv"}
+
 
 class TextReader(Reader):
     """One segment a line; the line number is the item's identifier.
@@ -99,11 +101,12 @@ class TextReader(Reader):
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Return the segments of one system as the column ``text``."""
         if system is None:
+            named = 'write the place of the name into the path, `outputs: "systems/{system}.txt"`, or map names to paths'
             raise DataError.of(
                 "P219",
                 "a text file holds the output of one system, and none is named",
                 where=str(path),
-                help='write the place of the name into the path, `outputs: "systems/{system}.txt"`, or map names to paths',
+                help="write `format: scores`, if it is a table of scores" if path.suffix in _TABLES else named,
             )
         lines = self._read(path)
         return {system: _number({"text": lines.values}, lines.source)}
