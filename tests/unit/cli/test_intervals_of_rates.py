@@ -76,7 +76,7 @@ def test_the_leaderboard_has_the_interval_of_each_rate_by_wilson_and_of_other_sc
         assert (row["interval"]["method"], row["interval"]["level"]) == ("wilson", 0.95)
         assert [row["interval"]["lo"], row["interval"]["hi"]] == pytest.approx([own.low, own.high])
     page = (run / "report" / "report.md").read_text().split("\n## Leaderboard")[1].split("\n## ")[0]
-    graded, right = page.split("### right")
+    right, graded = page.split("### graded")
     assert "95 % interval" in right
     assert "Wilson" in right
     assert "95 % interval" in graded

@@ -120,7 +120,7 @@ def test_a_safe_path_for_logs_is_named_in_either_of_the_ways_that_are_told(tmp_p
 
 def test_a_profile_whose_class_is_no_cluster_is_refused_and_the_class_not_called(tmp_path: Path) -> None:
     profile = ClusterProfile(name="odd", cluster="subprocess.Popen", options={"args": ["touch", str(tmp_path / "called")]})
-    with pytest.raises(ClusterError, match=r"P604.*no cluster class"):
+    with pytest.raises(ClusterError, match=r"P604.*is not a cluster class"):
         make_cluster(profile, 1, tmp_path)
     assert not (tmp_path / "called").exists()
 
