@@ -74,11 +74,12 @@ def make_batches(
     """Choose the way of drawing and multiplying; no number depends on it."""
     if isinstance(draws, StratifiedDraws):
         return FloatBatches(draws, columns)
+    if not is_form_asked() and (packed := PackedBatches.of(draws, columns.contraction, most_words=1)):
+        return packed
     few = draws.n_draws <= min(_MOST_PER_UNIT * draws.n_units, MOST_DRAWS)
     form = choose_form(work) if few else None
-    if not is_form_asked():
-        # A second word takes as long as a product in bytes, and less than one in floats.
-        packed = PackedBatches.of(draws, columns.contraction, most_words=2 if form is None else 1)
-        if packed is not None:
-            return packed
-    return FloatBatches(draws, columns) if form is None else ByteBatches(draws, columns, form)
+    if form is not None:
+        return ByteBatches(draws, columns, form)
+    # A second word takes as long as a product in bytes, and less than one in floats.
+    packed = None if is_form_asked() else PackedBatches.of(draws, columns.contraction, most_words=2)
+    return packed or FloatBatches(draws, columns)

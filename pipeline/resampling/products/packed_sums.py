@@ -46,7 +46,7 @@ class PackedBatches:
     def __init__(self, draws: Draws, packed: _Packed, narrow: int) -> None:
         self._draws, self._packed, self._narrow = draws, packed, narrow
         self._units = np.empty((4, -(-draws.n_draws // 4)), np.uint32)
-        self.bytes_per_replicate = 8 * len(packed.words) + 4 * len(packed.place)
+        self.bytes_per_replicate = 8 * len(packed.words) + 4 * len(packed.place) + 24  # of one column while it is taken out
 
     @classmethod
     def of(cls, draws: Draws, contraction: Contraction, *, most_words: int) -> Self | None:
