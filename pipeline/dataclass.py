@@ -1,7 +1,7 @@
 """The decorator of this package's frozen values: a dataclass whose methods cost nothing until they are called.
 
 ``dataclasses.dataclass`` writes the methods of a class as text and compiles them when the class is made, half a millisecond
-for a frozen one. A command loads hundreds of such classes and makes values of few, so that this was a fifth of the time to a
+for a frozen one. A command loads hundreds of such classes and makes values of few, so that this was a sixth of the time to a
 first answer. Here the class has the same fields and behaves in the same way, but its methods are closures over the
 names of the fields, and its ``__init__`` is compiled when it is first looked up.
 """
@@ -45,7 +45,7 @@ else:
 
 
 class _Made:
-    """What stands in a signature for a default that is made anew for each value."""
+    """The default that a signature shows where each value gets a new one."""
 
     def __repr__(self) -> str:
         return "<factory>"

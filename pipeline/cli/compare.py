@@ -139,9 +139,9 @@ def compare(
 ) -> None:
     """Compare any number of outputs without a study file.
 
-    Systems are named after their files, without known endings and without what all file names share, or by NAME=OUTPUT. A folder
-    stands for the outputs in it and the file called ref or gold; the results of a harness, for the samples of all models. One
-    path with {system} and {replica} stands for all runs of several models, and the models are compared.
+    Systems are named after their files, without known endings and without what all file names share, or by NAME=OUTPUT. From a
+    folder, its outputs and the file called ref or gold are taken; from the results of a harness, the samples of all models. A
+    path with {system} and {replica} names all runs of several models, and compares the models.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
-"""What a process has read of a run, kept for its next task of the same run: workers collect one test set after the other.
+"""The plan and ledger of a run as a process last read them, for its next task: workers collect one test set after the other.
 
-What a ledger got in between is mostly that another test set is done. Only that is read, unless anything else was written.
+What was added to the ledger in between mostly says that another test set is done. Only that is read, unless it says anything else.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pipeline.store.runs import RunDirectory
 __all__ = ["forget_runs", "read_run"]
 
 _SEEN = 4096
-"""Bytes before what was added that must still be what they were: a ledger of that name may be another one by now."""
+"""Bytes before the added ones that must be unchanged: the file may by now be another ledger of that name."""
 
 
 def read_run(run: RunDirectory) -> tuple[Manifest, Inventory]:
     """Return what a run is and what its ledger says, as `read_manifest` and `read_inventory` do; neither is to be changed."""
     plan = run.plan.stat() if run.plan.is_file() else None
-    # A plan is written anew under another name: it is another file then.
+    # A plan is replaced, never changed in place: a new one has another inode.
     manifest = _manifest(run, plan.st_ino, plan.st_size, plan.st_mtime_ns) if plan else read_manifest(run)
     return manifest, _ledger(run, get_ident()).inventory()
 
 
 def forget_runs() -> None:
-    """Let go of it, where a task needs the room."""
+    """Forget all runs, to free their memory for a task."""
     _manifest.cache_clear()
     _ledger.cache_clear()
 
@@ -88,7 +88,7 @@ def _only_cubes(entries: Sequence[Mapping[str, Any]], known: Inventory) -> bool:
 
 
 def _end(path: Path, size: int) -> bytes:
-    """Return the last of so many bytes of a file; nothing where it is gone."""
+    """Return the last bytes, `_SEEN` at most, of the first ``size`` of a file; none if it is gone."""
     try:
         with open(path, "rb") as file:
             file.seek(max(size - _SEEN, 0))

@@ -106,7 +106,7 @@ class Added(NamedTuple):
 
 
 def read_added(path: Path | str, size: int) -> Added | None:
-    """Return the entries after so many bytes of a ledger, without a last line that is cut; None where one of them is damaged."""
+    """Return the entries after the first ``size`` bytes of a ledger, without a torn last line; None if one is damaged."""
     try:
         with open(path, "rb") as file:
             file.seek(size)

@@ -128,7 +128,7 @@ def need(value: Any, key: str, shape: _Shape, where: str, line: int = 0) -> Any:
     Raises
     ------
     DataError
-        P257 where it is no object, lacks the field, or the field is something else; true is not a number.
+        P257 if it is not an object, lacks the field, or the field has another type; true is not a number.
     """
     if not isinstance(value, Mapping):
         raise refuse_shape(where, line, "the value", "an object", value)

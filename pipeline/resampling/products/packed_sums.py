@@ -50,7 +50,7 @@ class PackedBatches:
 
     @classmethod
     def of(cls, draws: Draws, contraction: Contraction, *, most_words: int) -> Self | None:
-        """Return None where the columns do not fit into so many words, or float32 does not hold their sums."""
+        """Pack columns; None if they need more than ``most_words`` words, or if float32 cannot hold their sums."""
         if len(contraction.wide) or len(contraction.narrow) + len(contraction.sparse) > _BITS * most_words:
             return None
         columns = np.zeros((len(contraction.narrow) + len(contraction.sparse), draws.n_units), np.int64)
