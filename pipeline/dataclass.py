@@ -62,6 +62,8 @@ def _has_plain_fields(cls: type) -> bool:
     for name, kind in inspect.get_annotations(cls).items():
         value = cls.__dict__.get(name, dataclasses.MISSING)
         told = kind if isinstance(kind, str) else repr(kind)
+        if "ClassVar" in told:  # not a field, wherever it stands
+            continue
         if name == "self" or "InitVar" in told or "KW_ONLY" in told or getattr(value, "kw_only", False) is True:
             return False
         has_default = value is not dataclasses.MISSING

@@ -85,12 +85,19 @@ def make_classes(decorator: Any) -> dict[str, Any]:
         """No field."""
 
     @decorator(frozen=True)
+    class Hashed:
+        """Hashed by one field of two."""
+
+        first: int
+        second: str = field(default="two", hash=False)
+
+    @decorator(frozen=True)
     class Child(Plain):
         """Derived."""
 
         last: int = 9
 
-    return {cls.__doc__: cls for cls in (Plain, Slots, Unequal, Own, OwnEqual, None_, Child)}
+    return {cls.__doc__: cls for cls in (Plain, Slots, Unequal, Own, OwnEqual, None_, Hashed, Child)}
 
 
 OURS_BY_DOC, THEIRS_BY_DOC = make_classes(dataclass), make_classes(THEIRS)
@@ -108,6 +115,7 @@ def attempt(call: Any) -> tuple[str, Any]:
 @pytest.mark.parametrize("doc", OURS_BY_DOC)
 def test_values_behave_as_those_of_the_standard_library(doc: str) -> None:
     ours, theirs = OURS_BY_DOC[doc], THEIRS_BY_DOC[doc]
+    assert (ours.__setattr__.__module__ == "pipeline.dataclass") is (doc != "Derived.")
     names = [each.name for each in dataclasses.fields(theirs)]
     assert [each.name for each in dataclasses.fields(ours)] == names
     assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
