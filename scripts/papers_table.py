@@ -147,6 +147,8 @@ def row_of(row: Mapping[str, str]) -> str:
         limits = "".join(f" {sign} {float(row[key]):g}" for key, sign in (("low", "≥"), ("high", "≤")) if row[key])
     expected = f"{float(row['value']):g}" if row["value"] else ""
     agrees = "yes" if row["agrees"] == "True" else "need not" if row["need_not"] == "True" else "no"
+    if row["found"] != "True":
+        agrees = "not found"
     ours = f"{float(row['ours']):.4g}" if row["ours"] else "–"
     if row.get("interval.lo"):
         ours += f" [{float(row['interval.lo']):.4g}, {float(row['interval.hi']):.4g}]"

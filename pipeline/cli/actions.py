@@ -86,17 +86,24 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
 
 def refuse_turned(directory: RunDirectory, report: Path, study: Study) -> None:
     """Raise P451 where known answers of a study do not agree with a report of its run."""
-    from pipeline.errors import AnswerTurned
+    from pipeline.errors import AnswerTurned, Problem
     from pipeline.report.expectations import list_turned
 
     turned = list_turned(report, study, partial(_judge_anew, directory, study))
-    if turned:
-        raise AnswerTurned.of(
-            "P451",
-            f"{len(turned)} of the study's known answers {'do' if len(turned) > 1 else 'does'} not agree: {'; '.join(turned)}",
-            where=str(report / "tables" / "expectations.csv"),
-            help="the run is complete; if the new number is right, change `expect` in the study, or say there why it `differs`",
-        )
+    others = [one.name for one in turned if one.lacking is None]
+    lacking = [f"{one.name}: {one.lacking}" for one in turned if one.lacking is not None]
+    of, where = "of the study's known answers", str(report / "tables" / "expectations.csv")
+    problems = []
+    if others:
+        said = f"{len(others)} {of} {'do' if len(others) > 1 else 'does'} not agree: {'; '.join(others)}"
+        help = "the run is complete; if the new number is right, change `expect` in the study, or say there why it `differs`"
+        problems.append(Problem("P451", said, where, help))
+    if lacking:
+        said = f"{len(lacking)} {of} {'are' if len(lacking) > 1 else 'is'} not in the results: {'; '.join(lacking)}"
+        help = "the run is complete; correct the table, `where` or column in `expect`, or leave the expectation out"
+        problems.append(Problem("P451", said, where, help))
+    if problems:
+        raise AnswerTurned(*problems)
 
 
 def _judge_anew(directory: RunDirectory, study: Study) -> Any:

@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.interfaces import Check, Column, Finding, Section, Table
 from pipeline.report.layout.files import Files
@@ -15,7 +15,7 @@ from pipeline.report.selection import Selected, select_numbers
 from pipeline.study.expectations import Expectation
 from pipeline.study.schema import Study
 
-__all__ = ["ANALYSIS", "digest_of", "judge_expectations", "list_turned"]
+__all__ = ["ANALYSIS", "Turned", "digest_of", "judge_expectations", "list_turned"]
 
 ANALYSIS = "expectations"
 """What the finding is called."""
@@ -32,8 +32,15 @@ _COLUMNS = (
 )
 _CAPTION = (
     "What the study expects of its own results (`expect`), such as a paper's numbers. Where it says that ours need not agree, a "
-    "difference is shown and nothing turns."
+    "difference is shown and nothing turns. A row that is not in the results is always reported."
 )
+
+
+class Turned(NamedTuple):
+    """An expectation that has turned: what it is called, and where the results have no such row, why it is not found."""
+
+    name: str
+    lacking: str | None = None
 
 
 def judge_expectations(
@@ -41,7 +48,8 @@ def judge_expectations(
 ) -> Finding:
     """Return a row for each expectation: what was expected, what was found, and whether it agrees.
 
-    An expectation has turned where its number does not agree, or cannot be found, and nothing says that it need not.
+    An expectation has turned where its number does not agree, or has no value, and nothing says that it need not; and wherever the
+    results have no such row, whatever it says: a number that need not agree is there to be shown.
 
     Parameters
     ----------
@@ -58,11 +66,19 @@ def judge_expectations(
     turned = [row for row in rows if row["turned"]]
     shown = tuple(_shown(row) for row in rows)
     if turned:
-        count = f"{len(turned)} of {len(rows)} {'do' if len(turned) > 1 else 'does'} not agree"
-        detail = f"{count}: " + "; ".join(_tell(row) for row in turned) + "."
+        lacking = [row for row in turned if not row["found"]]
+        others = [row for row in turned if row["found"]]
+        detail = ""
+        if others:
+            count = f"{len(others)} of {len(rows)} {'do' if len(others) > 1 else 'does'} not agree"
+            detail = f"{count}: " + "; ".join(_tell(row) for row in others) + "."
+        if lacking:
+            count = f"{len(lacking)} of {len(rows)} {'are' if len(lacking) > 1 else 'is'} not found in the results"
+            detail += " " * bool(detail) + f"{count}: " + "; ".join(f"{row['name']}: {row['reason']}" for row in lacking) + "."
     else:
         detail = f"All {len(rows)} agree, or need not." if any(row["need_not"] for row in rows) else f"All {len(rows)} agree."
-    detail += "".join(f" Of {row['name']}, {row['reason']}." for row in rows if row["agrees"] and row["reason"])
+    odd = [row for row in rows if row["ours"] is not None and row["reason"] and not row["turned"]]
+    detail += "".join(f" Of {row['name']}, {row['reason']}." for row in odd)
     return Finding(
         ANALYSIS,
         tuple(rows),
@@ -73,8 +89,8 @@ def judge_expectations(
     )
 
 
-def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -> list[str]:
-    """Return the names of the expectations of a study that have turned.
+def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -> list[Turned]:
+    """Return the expectations of a study that have turned.
 
     What the report says of them is believed where it was made for this very study. It may have been made with other settings since,
     as by ``pipeline report --set``, and then its tables are others too.
@@ -92,8 +108,8 @@ def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -
         return []
     rows = _read_judged(report / "tables" / f"{ANALYSIS}.csv")
     if [row["study"] for row in rows] != [digest_of(study)] * len(study.expect):
-        return [row["name"] for row in judge_anew().rows if row["turned"]]
-    return [row["name"] for row in rows if row["turned"] == "True"]
+        return [Turned(row["name"], None if row["found"] else row["reason"]) for row in judge_anew().rows if row["turned"]]
+    return [Turned(row["name"], None if row["found"] == "True" else row["reason"]) for row in rows if row["turned"] == "True"]
 
 
 def digest_of(study: Study) -> str:
@@ -108,7 +124,7 @@ def _read_judged(path: Path) -> list[dict[str, str]]:
             rows = list(csv.DictReader(file))
     except (OSError, ValueError, csv.Error):
         return []
-    return rows if all(row.keys() >= {"name", "turned", "study"} for row in rows) else []
+    return rows if all(row.keys() >= {"name", "turned", "found", "reason", "study"} for row in rows) else []
 
 
 def _question(one: Expectation) -> dict[str, Any]:
@@ -132,7 +148,8 @@ def _judge(one: Expectation, found: Selected) -> dict[str, Any]:
         "ours": found.number,
         "interval": found.interval,
         "agrees": agrees,
-        "turned": not agrees and one.differs is None,
+        "found": found.found,
+        "turned": not found.found or (not agrees and one.differs is None),
         "source": one.source,
         "differs": one.differs,
         "reason": found.reason,
@@ -141,8 +158,16 @@ def _judge(one: Expectation, found: Selected) -> dict[str, Any]:
 
 def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
     remark = row["reason"] or row["differs"]
-    agrees = "–" if row["agrees"] is None else "yes" if row["agrees"] else "need not" if row["need_not"] else "no"
-    return {**row, "expected": _describe(row), "agrees": agrees, "remark": remark}
+    return {**row, "expected": _describe(row), "agrees": _answer(row), "remark": remark}
+
+
+def _answer(row: Mapping[str, Any]) -> str:
+    """Return the word for whether a number agrees."""
+    if not row["found"]:
+        return "not found"
+    if row["agrees"]:
+        return "yes"
+    return "need not" if row["need_not"] else "no"
 
 
 def _describe(row: Mapping[str, Any]) -> str:

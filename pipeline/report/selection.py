@@ -42,11 +42,14 @@ class Selected:
         ``lo`` and ``hi``, where the table has an interval of that number.
     reason : str, optional
         Why there is no number, or what is odd about it.
+    found : bool
+        Whether the table, the columns and the one row that were asked for are there; a row may still have no number.
     """
 
     number: float | None = None
     interval: dict[str, float] | None = None
     reason: str | None = None
+    found: bool = True
 
 
 def select_numbers(asked: Sequence[Expectation], tables: Files, interval_of: Mapping[str, str]) -> list[Selected]:
@@ -66,7 +69,7 @@ def select_numbers(asked: Sequence[Expectation], tables: Files, interval_of: Map
         places = [place for place, one in enumerate(asked) if one.table == table]
         if table not in names:
             said = _with_guess(f"there is no table {table!r}", table, names)
-            some = [Selected(reason=said)] * len(places)
+            some = [Selected(reason=said, found=False)] * len(places)
         else:
             plain = (_INTERVAL_OF | dict(interval_of)).get(table)
             some = _read([asked[place] for place in places], tables.stream(f"{table}.csv"), plain)
@@ -93,7 +96,7 @@ def _read(asked: Sequence[Expectation], parts: Iterable[bytes], plain: str | Non
             for one in collectors:
                 one.take(row)
     except (ValueError, IndexError, csv.Error):  # a line cut short, no UTF-8: somebody else wrote there
-        return [Selected(reason=f"line {number + 1} of the table {one.table} cannot be read") for one in asked]
+        return [Selected(reason=f"line {number + 1} of the table {one.table} cannot be read", found=False) for one in asked]
     return [one.conclude(number, plain) for one in collectors]
 
 
@@ -148,17 +151,14 @@ class _Collector:
     def conclude(self, rows: int, plain: str | None) -> Selected:
         """Return the number, once all rows were seen."""
         if self.unknown:
-            return Selected(
-                reason=_with_guess(f"the table {self.asked.table} has no column {self.unknown!r}", self.unknown, self.header)
-            )
+            said = f"the table {self.asked.table} has no column {self.unknown!r}"
+            return Selected(reason=_with_guess(said, self.unknown, self.header), found=False)
         if self.asked.count:
             return Selected(float(self.count), reason=None if self.count else self._nowhere())
         if self.count != 1:
-            left = f"{self.count:,} rows" if self.count else "no row"
+            left = f"{self.count:,} rows of {rows:,} are left" if self.count else f"no row of {rows:,} is left"
             why = self._differing() if self.count else self._nowhere()
-            return Selected(
-                reason=f"{left} of {rows:,} {'are' if self.count else 'is'} left, one is needed" + (f"; {why}" if why else "")
-            )
+            return Selected(reason=f"{left}, one is needed" + (f"; {why}" if why else ""), found=False)
         return self._number(self.kept[0], plain)
 
     def _number(self, row: Mapping[str, str], plain: str | None) -> Selected:

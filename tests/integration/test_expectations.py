@@ -164,6 +164,12 @@ def test_a_selection_that_finds_no_number_says_what_there_is(plain: Path, tmp_pa
         (row,) = csv.DictReader(file)
     assert said in row["reason"]
     assert row["turned"] == "True"
+    # That data are others excuses a number, not a row that the results do not have.
+    excused = json.dumps({**one, "differs": "other data"})
+    again = run_cli("report", plain, "--set", f"expect=[{excused}]", "-o", tmp_path / "excused", cwd=tmp_path)
+    lacks = "name has no number there" not in said
+    assert again.returncode == (7 if lacks else 0)
+    assert ("1 of the study's known answers is not in the results: " in again.stderr) == lacks
 
 
 def test_expectations_change_neither_numbers_nor_a_run_that_has_none(plain: Path, tmp_path: Path) -> None:

@@ -563,6 +563,25 @@ def test_an_answer_that_turned_is_taken_over_or_explained(done: Path, call: Call
     typed_well(call, typed(f"value: 999, {said.split('`')[3]}: of another year"))
 
 
+def test_a_known_answer_that_is_not_in_the_results_is_corrected_or_left_out(
+    done: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(done)
+    known = Path("study.yaml").read_text()
+
+    def typed(expect: str) -> str:
+        Path("expecting.yaml").write_text(known + expect)
+        return "run expecting.yaml --serial --runs runs"
+
+    def expecting(name: str) -> str:
+        return f"expect:\n- {{table: leaderboard, where: {{name: {name}}}, column: score, value: 1, differs: of another year}}\n"
+
+    says = "the run is complete; correct the table, `where` or column in `expect`, or leave the expectation out"
+    said_of(call, typed(expecting("a2")), says)
+    typed_well(call, typed(expecting("a")))
+    typed_well(call, typed(""))
+
+
 def test_a_folder_that_refuses_this_user_is_made_writable_or_another_named(
     done: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from pipeline.interfaces import Finding
-from pipeline.report.expectations import digest_of, judge_expectations, list_turned
+from pipeline.report.expectations import Turned, digest_of, judge_expectations, list_turned
 from pipeline.report.layout.files import Files
 from pipeline.report.selection import select_numbers
 from pipeline.study.expectations import Expectation
@@ -123,6 +123,7 @@ def test_what_is_not_found_is_told(asked: dict[str, Any], said: str) -> None:
     (found,) = select_numbers([ask(**asked)], files(content), {})
     assert found.number is None
     assert found.reason == said
+    assert found.found == said.startswith("score has no number")  # the row is there
 
 
 @pytest.mark.parametrize("content", [b"name,score\na\n", b"name,score\na,\xff\n", b""])
@@ -130,6 +131,7 @@ def test_a_damaged_table_has_no_numbers(content: bytes) -> None:
     (found,) = select_numbers([ask()], files(content), {})
     assert found.number is None
     assert found.reason
+    assert not found.found
 
 
 def judge(number: float, **asked: Any) -> Any:
@@ -152,6 +154,22 @@ def judge(number: float, **asked: Any) -> Any:
 def test_limits_hold_both_ends_and_nothing_beyond_but_rounding(asked: Any, inside: list[float], outside: list[float]) -> None:
     assert [judge(number, **asked) for number in inside] == [True] * len(inside)
     assert [judge(number, **asked) for number in outside] == [False] * len(outside)
+
+
+def test_a_row_that_is_not_there_has_turned_although_its_number_need_not_agree(tmp_path: Path) -> None:
+    content = table({"name": "new", "score": 5.0, "reason": ""}, {"name": "bare", "score": "", "reason": "no pairs"})
+    of = {"at_least": None, "value": 1, "differs": "other data"}
+    asked = [ask(where={"name": "new"}, **of), ask(name="gone", where={"name": "newer"}, **of), ask(where={"name": "bare"}, **of)]
+    found = judge_expectations(asked, files(content), study=digest_of(own := study_of(*asked)))
+    assert [(row["found"], row["turned"]) for row in found.rows] == [(True, False), (False, True), (True, False)]
+    assert [row["agrees"] for row in found.tables[0].rows or ()] == ["need not", "not found", "need not"]
+    lacking = "no row of 2 is left, one is needed; no row has the name 'newer'; did you mean 'new'?"
+    assert found.checks[0].detail == f"1 of 3 is not found in the results: gone: {lacking}."
+    assert found.checks[0].status == "check"
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "expectations.csv").write_bytes(_written(found.csv["expectations"]))
+    assert list_turned(tmp_path, own, lambda: pytest.fail("it says so itself")) == [Turned("gone", lacking)]
+    assert list_turned(tmp_path / "nowhere", own, lambda: found) == [Turned("gone", lacking)]
 
 
 def test_a_value_alone_with_a_reason_is_shown_and_never_judged() -> None:
@@ -200,18 +218,18 @@ def test_a_run_is_held_to_its_own_study_whatever_its_report_was_made_with(tmp_pa
         made.append(1)
         return judge_expectations(own.expect, files(content))
 
-    assert list_turned(tmp_path, own, anew) == ["low"]  # nothing says how they fared
+    assert list_turned(tmp_path, own, anew) == [Turned("low")]  # nothing says how they fared
     others = [study_of(high), study_of(low, high, analyses=["size-curve"]), study_of(high, low)]
     for other in others:
         found = judge_expectations(other.expect, files(table({"name": "a", "score": 9.0})), study=digest_of(other))
         (tmp_path / "tables" / "expectations.csv").write_bytes(_written(found.csv["expectations"]))
-        assert list_turned(tmp_path, own, anew) == ["low"]
+        assert list_turned(tmp_path, own, anew) == [Turned("low")]
         assert list_turned(tmp_path, other, anew) == []  # that is the study it was made for
     assert len(made) == 4
     assert list_turned(tmp_path, study_of(), anew) == []
     for damaged in (b"", b"name\nlow\n", b"\xff\n"):
         (tmp_path / "tables" / "expectations.csv").write_bytes(damaged)
-        assert list_turned(tmp_path, own, anew) == ["low"]
+        assert list_turned(tmp_path, own, anew) == [Turned("low")]
 
 
 def _written(rows: Any) -> bytes:
