@@ -2,9 +2,10 @@
 
 Numba looks at the kernel's own file alone: it would go on with the old code of a helper, a constant or a named tuple that stands
 in another one. Here import statements are followed, so that a change of anything that may enter the machine code is another
-digest, and a change of anything else compiles nothing anew. What is installed beside Python enters by when its package was
-installed; the kernel's own package and this one are read wherever they are. What a statement does not name cannot be followed:
-`importlib.import_module`, and constants that are read from data files.
+digest, and a change of anything else compiles nothing anew. What is installed beside Python enters by the digests of its files
+that its installer wrote down, so that the same packages in another environment, or installed again, are the same; the kernel's own
+package and this one are read wherever they are. What a statement does not name cannot be followed: `importlib.import_module`, and
+constants that are read from data files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ast
 import functools
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 import sysconfig
@@ -55,7 +57,7 @@ def digest_sources(module: str, file: str) -> bytes | None:
 
 def forget_sources() -> None:
     """Read every file again, as another process would."""
-    for cached in (_read, _files, _place, _digest):
+    for cached in (_read, _files, _place, _installed, _records, _digest):
         cached.cache_clear()
     _began.append(time.time_ns())
 
@@ -112,7 +114,7 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 
 @functools.cache
 def _files(name: str, beside: Path | None, top: str) -> tuple[str, tuple[Path, ...]]:
-    """Return when a package was installed, or the files that an import may mean: of one that is followed all in its folder."""
+    """Return what a package was installed as, or the files that an import may mean: of one that is followed all in its folder."""
     if beside is not None:  # a relative import: anything from there on
         return "", tuple(sorted([beside, *beside.parents][len(name) - len(name.lstrip(".")) - 1].rglob("*.py")))
     first, *parts = name.split(".")
@@ -126,13 +128,43 @@ def _files(name: str, beside: Path | None, top: str) -> tuple[str, tuple[Path, .
 
 @functools.cache
 def _place(top: str, *, follow: bool) -> tuple[str, Path | None]:
-    """Return when a package was installed, or the folder or file of one that is followed."""
+    """Return what a package was installed as, or the folder or file of one that is followed."""
     known = sys.modules.get(top)
     spec = known.__spec__ if known is not None else importlib.util.find_spec(top)
     if top in sys.stdlib_module_names or spec is None or spec.origin is None:
         return "", None
     path = Path(spec.origin)
     if not follow and any(path.is_relative_to(place) for place in _INSTALLED):
-        installed, _, size = _stamp(path)
-        return str((installed, size)), None
+        return _installed(top, path), None
     return "", path.parent if path.name == "__init__.py" else path
+
+
+@functools.cache
+def _installed(top: str, path: Path) -> str:
+    """Return a digest of an installed package; where no installer wrote down what it put there, when that was."""
+    root = path.parent.parent if path.name == "__init__.py" else path.parent
+    records = _records(root).get(_as_module(top), [])
+    if len(records) == 1 and records[0].is_file():  # there are two where an installation was interrupted
+        info, lines = records[0].parent.name, records[0].read_text(encoding="utf-8").splitlines()
+        # Not what is made for one environment, as scripts and notes of the installer, nor compiled Python, which has no digest.
+        files = sorted(line for line in lines if ",sha256=" in line and not line.startswith(("..", "/", info)))
+        if any(line.startswith(f"{path.relative_to(root).as_posix()},") for line in files):
+            written = hashlib.sha256("\n".join(files).encode()).hexdigest()
+            return f"{info} {written} {hashlib.sha256(path.read_bytes()).hexdigest()}"  # somebody may have changed it since
+    changed, _, size = _stamp(path)
+    return str((changed, size))
+
+
+@functools.cache
+def _records(root: Path) -> dict[str, list[Path]]:
+    """Return the lists of installed files in a folder, by the names of their packages as modules have them."""
+    found: dict[str, list[Path]] = {}
+    for name in os.listdir(root):
+        if name.endswith(".dist-info"):
+            found.setdefault(_as_module(name.partition("-")[0]), []).append(root / name / "RECORD")
+    return found
+
+
+def _as_module(name: str) -> str:
+    """Return the name of a package as that of its module mostly is."""
+    return re.sub(r"[-_.]+", "_", name).lower()

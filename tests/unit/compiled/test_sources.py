@@ -5,14 +5,16 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
+from numba.core.codegen import JITCPUCodegen
 
 import pipeline
-from pipeline.compiled import kernel
+from pipeline.compiled import kept_files, kernel
 from pipeline.compiled.decorator import Kernel
 from pipeline.compiled.disk_cache import _describe
 from pipeline.compiled.sources import digest_sources, forget_sources
@@ -216,7 +218,7 @@ def test_named_tuples_of_one_name_are_two_arguments(code: Any, second: str) -> N
     ]
 
 
-def kept_files(kept: Path) -> int:
+def kept_files_in(kept: Path) -> int:
     return len(list(kept.rglob("*.nbc")))
 
 
@@ -231,7 +233,7 @@ def test_a_kernel_that_is_given_another_one_works_and_is_not_kept(code: Any, kep
 def test_a_closure_works_and_is_not_kept(code: Any, kept: Path) -> None:
     code.write(caller=f"{HEAD}def make(n):\n    @kernel\n    def call(x):\n        return x + n\n    return call\ncall = make(3)\n")
     assert [code.call(4), code.call(4)] == [(7, 0), (7, 0)]
-    assert not kept_files(kept)
+    assert not kept_files_in(kept)
 
 
 @pytest.mark.usefixtures("kept")
@@ -281,7 +283,21 @@ def test_options_and_versions_of_numba_are_told_apart(code: Any, kept: Path, mon
             assert code.call(numbers) == (0, 0), name
     monkeypatch.setattr(numba, "__version__", "0.0")
     assert code.call(numbers) == (0, 0)
-    assert kept_files(kept) == 4  # one for each of the options; what another version kept is written over
+    assert kept_files_in(kept) == 4  # one for each of the options; what another version kept is written over
+
+
+def test_another_python_and_another_processor_are_told_apart(code: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code.write(caller=f"{HEAD}@kernel\ndef call(x):\n    return x + 1\n")
+    assert [code.call(4), code.call(4)] == [(5, 0), (5, 1)]
+    with monkeypatch.context() as patch:
+        patch.setattr(kept_files, "sys", SimpleNamespace(version_info=(3, 99), abiflags=""))
+        assert [code.call(4), code.call(4)] == [(5, 0), (5, 1)]
+    with monkeypatch.context() as patch:
+        triple, _, features = JITCPUCodegen("here").magic_tuple()
+        patch.setattr(JITCPUCodegen, "magic_tuple", lambda self: (triple, "another processor", features))
+        assert [code.call(4), code.call(4)] == [(5, 0), (5, 1)]
+    assert code.call(4) == (5, 1)
+    assert kept_files_in(kept) == 3
 
 
 def test_a_division_by_zero_is_not_taken_from_a_kernel_that_allows_it() -> None:
