@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.errors import UsageError
 from pipeline.store.files import read_json, scratch_directory, write_output
 from pipeline.store.runs import RunDirectory, find_run
+from pipeline.tracebacks import shortened
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["compare", "compare_study", "open_history", "open_run", "run", "submit"]
 
 
+@shortened
 def open_history(path: str | Path) -> xr.Dataset:
     """Open the history of a study that is compared night after night: one Dataset, with all of them along ``slot``."""
     from pipeline.cubes.history import open_history as open_slots
@@ -31,6 +33,7 @@ def open_history(path: str | Path) -> xr.Dataset:
     return open_slots(path)
 
 
+@shortened
 def open_run(path: str | Path) -> xr.DataTree:
     """Open the cubes of a run: an xarray DataTree with a node for each test set, whose pairs are selected by both names.
 
@@ -50,6 +53,7 @@ def open_run(path: str | Path) -> xr.DataTree:
     return open_tree((RunDirectory(at) if (at := Path(path)).is_dir() else find_run(at.parent, at.name)).cubes)
 
 
+@shortened
 def run(
     study: str | Path, *, runs: str | Path = "runs", workers: int | None = None, serial: bool = False, overrides: Sequence[str] = ()
 ) -> RunDirectory:
@@ -83,6 +87,7 @@ def run(
     return directory
 
 
+@shortened
 def submit(
     study: str | Path,
     *,
@@ -128,9 +133,8 @@ def compare_study(
     Parameters
     ----------
     outputs : mapping of str to str or Path
-        Path of each system's output; the single key ``*`` has a table that holds all systems, or a pattern with ``{system}``.
-    references : str or Path, or sequence of them
-        As all that follows: see `compare`.
+        Path of each system's output; the single key ``*`` has a table that holds all systems, or a pattern with ``{system}``. All
+        that follows is as in `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, files_of, name_outputs, name_systems, refuse_settings
@@ -147,12 +151,11 @@ def compare_study(
     from pipeline.study.load import study_from_value
     from pipeline.study.writing import UNNAMED_SET, UNNAMED_STUDY
 
-    if files != outputs:
-        named: str | dict[str, str] = outputs["*"]
+    named: str | dict[str, str] = outputs
+    if files != outputs or (set(outputs) == {"*"} and found.holds_systems):
+        named = outputs["*"]
     elif set(outputs) == {"*"}:
-        named = outputs["*"] if found.holds_systems else name_outputs(paths)
-    else:
-        named = outputs
+        named = name_outputs(paths)
     procedures = [procedures] if isinstance(procedures, str) else procedures
     test_set: dict[str, Any] = {"format": found.value, "outputs": named, **found.gold}
     if missing != "error":
@@ -186,6 +189,7 @@ def compare_study(
     return study_from_value(value, base=base)
 
 
+@shortened
 def compare(
     outputs: pd.DataFrame | Mapping[str, ArrayLike] | Mapping[str, str | Path] | str | Path | Sequence[str | Path],
     references: str | Path | Sequence[str | Path] = (),
@@ -252,10 +256,6 @@ def compare(
         Where to keep the run (by default nowhere), to write its page and its study; the command that the page shows.
     progress : callable, optional
         Called with the state of the run as it goes on.
-
-    Raises
-    ------
-    PipelineError
     """
     from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs

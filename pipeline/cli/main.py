@@ -35,10 +35,11 @@ def main() -> None:
     import traceback
 
     from pipeline.errors import Interrupted, PipelineError, join_files
+    from pipeline.tracebacks import is_debugging
 
     forget_named()
     stop = StopRequest()
-    debug = "--debug" in sys.argv or bool(os.environ.get("PIPELINE_DEBUG"))
+    debug = is_debugging()
     try:
         # A run in this process listens by itself, and lets its tasks end.
         with listen(stop, (signal.SIGTERM, signal.SIGHUP)), stop.interrupting():
