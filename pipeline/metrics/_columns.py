@@ -1,7 +1,6 @@
 """The columns that metrics count in: those of the gold and of an output, checked in the words of the study file.
 
-For metrics of texts: the references of each item, of which there may be fewer than of others, and texts split into words as
-sacreBLEU does.
+For metrics of texts: the references of each item, of which there may be fewer than of others.
 """
 
 from __future__ import annotations
@@ -11,19 +10,10 @@ from typing import Any
 
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
-from pipeline.options import check_choice, nearest
+from pipeline.options import nearest
 from pipeline.plugins import list_plugins
 
-__all__ = [
-    "OF_NUMBERS",
-    "Splitter",
-    "check_tokenizer",
-    "check_tokens",
-    "gold_columns",
-    "output_column",
-    "reference_columns",
-    "reference_rows",
-]
+__all__ = ["OF_NUMBERS", "check_tokens", "gold_columns", "output_column", "reference_columns", "reference_rows"]
 
 _MOST_SHOWN = 10
 OF_NUMBERS = frozenset({"mean", "ratio", "win-rate"})
@@ -152,35 +142,3 @@ def reference_rows(metric: str, gold: Items | None) -> list[tuple[str, ...]]:
     """
     rows = zip(*reference_columns(metric, gold), strict=True)
     return [tuple(text for text in row if text is not None) for row in rows]
-
-
-def check_tokenizer(value: Any) -> str:
-    """Return the name of a tokenizer of sacreBLEU."""
-    from sacrebleu.metrics.bleu import BLEU  # only now: metrics of no texts ask for columns too
-
-    return check_choice("tokenize", value, tuple(BLEU.TOKENIZERS))
-
-
-class Splitter:
-    """Splits a text into words, as BLEU of this package does.
-
-    Parameters
-    ----------
-    tokenize : str
-        A tokenizer of sacreBLEU; ``none`` for texts that are tokenized already.
-    lowercase : bool
-        Ignore case.
-    """
-
-    def __init__(self, tokenize: str, *, lowercase: bool) -> None:
-        from sacrebleu.metrics.bleu import BLEU
-
-        # The tokenizer is had from the metric: sacreBLEU has no other public way to it by name.
-        self._tokenizer = BLEU(tokenize=tokenize, force=True).tokenizer
-        self._lowercase = lowercase
-
-    def __call__(self, text: str) -> list[str]:
-        """Return the words of a text."""
-        plain = text.lower() if self._lowercase else text
-        words: str = self._tokenizer(plain.rstrip())
-        return words.split()

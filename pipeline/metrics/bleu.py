@@ -1,4 +1,4 @@
-"""BLEU from summed n-gram counts: counted with sacreBLEU, scored in a compiled kernel."""
+"""BLEU from summed n-gram counts: those that sacreBLEU counts, scored in a compiled kernel."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-import sacrebleu
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
 
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import FewSoFar, is_at_hand, plain_python
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._bleu_estimate import LARGEST_ADDED, LEAST_ADDED, RELATIVE_ERROR, estimate
-from pipeline.metrics._columns import output_column, reference_columns
+from pipeline.metrics._columns import output_column, reference_rows
+from pipeline.metrics._ngram_matches import References
+from pipeline.metrics._words import Splitter, check_tokenizer, splitting_version
 from pipeline.metrics.kernels import INVERSE_LN2, apply_kernel, exp, exp_fraction, log
 from pipeline.options import check_choice, check_flag, check_number
 
 __all__ = ["Bleu"]
 
 _SMOOTHINGS = ("none", "exp", "floor", "add-k")
+_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+"""What these take where nothing is said."""
 _ORDER = 4
 _TILE = 512  # replicates scored in one go; ten statistics of them fit the first-level cache
 # Sums that NumPy scores within a millisecond, and within .15 s; the kernel is ten times as fast, compiled in three seconds and
@@ -72,14 +74,14 @@ class Bleu(Metric):
         smooth_value: float | None = None,
         effective_order: bool = False,
     ) -> None:
-        self.tokenize = check_choice("tokenize", tokenize, tuple(BLEU.TOKENIZERS))
+        self.tokenize = check_tokenizer(tokenize)
         self.lowercase = check_flag("lowercase", lowercase)
         self.smooth = check_choice("smooth", smooth, _SMOOTHINGS)
         self.effective_order = check_flag("effective_order", effective_order)
-        default = BLEU.SMOOTH_DEFAULTS[self.smooth]
+        default = _SMOOTH_VALUES.get(self.smooth)
         if default is None and smooth_value is not None:
             raise ValueError(f"option 'smooth_value' has no meaning with smooth: {self.smooth}")
-        self.smooth_value = float(default or 0.0) if smooth_value is None else check_number("smooth_value", smooth_value, above=0.0)
+        self.smooth_value = (default or 0.0) if smooth_value is None else check_number("smooth_value", smooth_value, above=0.0)
 
     @property
     def signature(self) -> str:
@@ -87,25 +89,22 @@ class Bleu(Metric):
         value = f"[{self.smooth_value:.2f}]" if self.smooth in {"floor", "add-k"} else ""
         case = "lc" if self.lowercase else "mixed"
         effective = "yes" if self.effective_order else "no"
-        return f"BLEU|tok:{self.tokenize}|case:{case}|eff:{effective}|smooth:{self.smooth}{value}|sacrebleu:{sacrebleu.__version__}"
+        return f"BLEU|tok:{self.tokenize}|case:{case}|eff:{effective}|smooth:{self.smooth}{value}|sacrebleu:{splitting_version()}"
 
-    def prepare(self, gold: Items | None) -> BLEU:
+    def prepare(self, gold: Items | None) -> References:
         """Count the n-grams of all references once."""
-        references = reference_columns(self.name, gold)
-        return BLEU(
-            tokenize=self.tokenize,
-            lowercase=self.lowercase,
-            smooth_method=self.smooth,
-            smooth_value=self.smooth_value or None,
-            effective_order=self.effective_order,
-            force=True,  # texts that are tokenized already are the user's business
-            references=references,
-        )
+        return References.count(self._split.rows(reference_rows(self.name, gold)), _ORDER)
 
-    def extract(self, prepared: BLEU, output: Items) -> Statistics:
+    def extract(self, prepared: References, output: Items) -> Statistics:
         """Count lengths, matched n-grams and n-grams of each segment."""
-        rows = prepared._extract_corpus_statistics(output_column(self.name, output, "text"), None)
-        return Statistics(np.array(rows, dtype=np.int64).reshape(-1, len(self.statistics)), (0,) * len(self.statistics))
+        found = prepared.match(self._split(output_column(self.name, output, "text")))
+        totals = np.maximum(found.lengths[:, None] - np.arange(_ORDER), 0)
+        values = np.column_stack([found.lengths, found.nearest, found.matched, totals])
+        return Statistics(values, (0,) * len(self.statistics))
+
+    @property
+    def _split(self) -> Splitter:
+        return Splitter(self.tokenize, lowercase=self.lowercase)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
         """Return BLEU, 0 to 100, of summed counts; 0 where nothing matches, as sacreBLEU."""

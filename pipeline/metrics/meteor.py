@@ -8,15 +8,15 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
+from pipeline.metrics._columns import output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice
 from pipeline.metrics._word_alignment import align_latest, align_with_fewest_chunks
+from pipeline.metrics._words import Splitter, check_tokenizer, splitting_version
 from pipeline.metrics.kernels import apply_kernel, exp, log, score_ratio
 from pipeline.options import check_choice, check_flag, check_number
 
@@ -91,7 +91,7 @@ class Meteor(Metric):
         case = "lc" if self.lowercase else "mixed"
         return (
             f"METEOR|match:exact,porter-nltk:{version('nltk')}|alpha:{self.alpha:g}|beta:{self.beta:g}|gamma:{self.gamma:g}"
-            f"|aggregate:{self.aggregate}|alignment:{self.alignment}|tok:{self.tokenize}|case:{case}|sacrebleu:{sacrebleu.__version__}"
+            f"|aggregate:{self.aggregate}|alignment:{self.alignment}|tok:{self.tokenize}|case:{case}|sacrebleu:{splitting_version()}"
         )
 
     def prepare(self, gold: Items | None) -> Gold:
@@ -99,7 +99,7 @@ class Meteor(Metric):
         from nltk.stem.porter import PorterStemmer  # here: NLTK takes seconds to import
 
         split = Splitter(self.tokenize, lowercase=self.lowercase)
-        rows = tuple(tuple(tuple(split(text)) for text in row) for row in reference_rows(self.name, gold))
+        rows = tuple(tuple(map(tuple, row)) for row in split.rows(reference_rows(self.name, gold)))
         # Words are in lower case by now, or their case counts: stems that are in lower case would match across it.
         stem = partial(PorterStemmer().stem, to_lowercase=False)
         return Gold(rows, split, lru_cache(maxsize=1 << 17)(stem))
@@ -109,8 +109,7 @@ class Meteor(Metric):
         align = _ALIGNMENTS[self.alignment]
         texts = output_column(self.name, output, "text")
         counts = np.zeros((len(texts), len(_COUNTS)), dtype=np.int64)
-        for k, (text, references) in enumerate(zip(texts, prepared.references, strict=True)):
-            words = prepared.split(text)
+        for k, (words, references) in enumerate(zip(prepared.split(texts), prepared.references, strict=True)):
             found = [(align(words, reference, prepared.stem), len(reference)) for reference in references]
             rows = np.array([(matches, len(words), length, chunks) for (matches, chunks), length in found], dtype=np.int64)
             counts[k] = rows[int(np.argmax(self._score(rows.T)))] if len(rows) > 1 else rows[0]

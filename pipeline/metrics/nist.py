@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import sacrebleu
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
-from pipeline.metrics._columns import Splitter, check_tokenizer, output_column, reference_rows
+from pipeline.metrics._columns import output_column, reference_rows
 from pipeline.metrics._lattice import round_to_lattice
+from pipeline.metrics._words import Splitter, check_tokenizer, splitting_version
 from pipeline.metrics.kernels import INVERSE_LN2, ROOT_HALF, apply_kernel, exp, exp_fraction, log, log_parts
 from pipeline.options import check_count, check_flag
 
@@ -96,12 +96,12 @@ class Nist(Metric):
     def signature(self) -> str:
         """Name, tokenizer, case, order, penalty, and the version that splits into words."""
         case = "lc" if self.lowercase else "mixed"
-        return f"NIST|tok:{self.tokenize}|case:{case}|order:{self.order}|penalty:mteval-v13a|sacrebleu:{sacrebleu.__version__}"
+        return f"NIST|tok:{self.tokenize}|case:{case}|order:{self.order}|penalty:mteval-v13a|sacrebleu:{splitting_version()}"
 
     def prepare(self, gold: Items | None) -> Gold:
         """Count the n-grams of all references once, and weigh them."""
         split = Splitter(self.tokenize, lowercase=self.lowercase)
-        rows = [[split(text) for text in row] for row in reference_rows(self.name, gold)]
+        rows = split.rows(reference_rows(self.name, gold))
         multiple = math.lcm(*map(len, rows)) if rows else 1
         every: Counter[NGram] = Counter()
         largest = []
@@ -121,8 +121,7 @@ class Nist(Metric):
         texts = output_column(self.name, output, "text")
         information = np.zeros((len(texts), self.order))
         counts = np.zeros((len(texts), self.order + 2), dtype=np.int64)
-        for k, (text, largest, length) in enumerate(zip(texts, prepared.largest, prepared.lengths, strict=True)):
-            words = split(text)
+        for k, (words, largest, length) in enumerate(zip(split(texts), prepared.largest, prepared.lengths, strict=True)):
             for ngram, times in Counter(_ngrams(words, self.order)).items():
                 matched = min(times, largest.get(ngram, 0))
                 if matched:
