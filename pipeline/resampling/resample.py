@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.compiled.small_work import FewSoFar, is_at_hand
 from pipeline.resampling.address import CELL, cell_bounds
 from pipeline.resampling.comparison.compare import Tally, Thresholds, compare_crossed, compare_values
 from pipeline.resampling.comparison.compare_bytes import GainBytes, count_whole_gains
@@ -29,6 +30,10 @@ from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, 
 __all__ = ["resample"]
 
 _LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothing
+
+_is_little = FewSoFar(FEW_GAINS, 2**24, at_hand=lambda: _is_at_hand())
+"""Gains of a pass, and of all that came before, that NumPy compares in less time than the kernel takes to compile. Analyses make
+hundreds of small passes: where the kernel is on disk, it is taken after a sixteenth of that."""
 
 
 def resample(
@@ -105,7 +110,7 @@ def _count(
     batch = _batch_length(batches.bytes_per_replicate, plans, memory_bytes)
     batches.make_room(batch)
     results = [empty_counts(plan, len(cells), kept=(int(plan.measure.keep.sum()), sum(kept))) for plan in plans]
-    is_little = counted * sum(len(rule.thresholds.pair) for plan in plans for rule in plan.rules) <= FEW_GAINS
+    is_little = _suits_numpy(plans, counted)
     compare = compare_few if is_little else compare_values
     tables = [[None if is_little else _tables_of(rule, plan, draws, batch, counted) for rule in plan.rules] for plan in plans]
     lanes = [empty_lanes(plan, exact=None not in own) for plan, own in zip(plans, tables, strict=True)]
@@ -143,6 +148,20 @@ def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
     drawn = draws.stratum.tolist() if isinstance(draws, StratifiedDraws) else None
     if drawn != (None if measure.stratum is None else measure.stratum.tolist()):
         raise ValueError("the draws and a measure have different strata")
+
+
+def _suits_numpy(plans: Sequence[Plan], replicates: int) -> bool:
+    rules = [rule for plan in plans for rule in plan.rules]
+    gains = replicates * sum(len(rule.thresholds.pair) for rule in rules)
+    # Whole gains have kernels of their own, which may have to be compiled though the other one is there.
+    return gains <= FEW_GAINS if any(rule.name == "integer" for rule in rules) else _is_little(gains)
+
+
+def _is_at_hand() -> bool:
+    number, place, numbers = np.empty(0), np.empty(0, np.int64), np.empty((0, 3))
+    thresholds = Thresholds(place, place, place, numbers, numbers, number, number, number, number, number)
+    tally = Tally(np.empty((0, 0, 8), np.int32), np.empty((0, 0, 0), np.uint16), np.empty((0, 0), np.int32), np.empty((0, 0, 0)))
+    return is_at_hand(compare_values, np.empty((0, 0)), thresholds, tally, 0)
 
 
 def _tables_of(

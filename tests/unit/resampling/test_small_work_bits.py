@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support import small_measures as small
 
 from pipeline.compiled.small_work import FEW_STEPS, FewSoFar, plain_python
+from pipeline.resampling import resample as passes
+from pipeline.resampling.address import draw_key
+from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact import pairs as exact_pairs
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.pairs import compare_pairs
@@ -21,6 +25,7 @@ from pipeline.resampling.standard_errors.influence import (
 )
 from pipeline.resampling.standard_errors.leverage import _largest, pair_leverage
 
+DRAWS = Draws(draw_key(seed=1, purpose="few", test_set="fifty units", size="full", rule="units"), 50, 50)
 PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (3, 2)])
 
 
@@ -72,6 +77,33 @@ def test_the_kernel_is_known_by_the_types_it_is_called_with(monkeypatch: pytest.
     monkeypatch.setattr(exact_pairs, "_is_little", lambda steps: False)
     compare_pairs(numerators, np.array([(0, 1), (1, 2)]))
     assert exact_pairs._is_at_hand()
+
+
+@pytest.mark.parametrize(
+    ("at_hand", "in_all", "statistics", "forms"),
+    [
+        (False, 9000, small.own_statistics(50, 3, seed=1), "nnnk"),
+        (True, 64_000, small.own_statistics(50, 3, seed=1), "nkkk"),
+        (True, 9000, small.accuracy_statistics(50, 3, seed=1), "nnnn"),  # whole gains, whose kernels are other ones
+    ],
+)
+def test_small_passes_are_compared_by_the_kernel_once_there_were_many(
+    monkeypatch: pytest.MonkeyPatch, at_hand: bool, in_all: int, statistics: np.ndarray, forms: str
+) -> None:
+    used: list[str] = []
+    monkeypatch.setattr(passes, "is_at_hand", lambda *arguments: at_hand)
+    monkeypatch.setattr(passes, "_is_little", FewSoFar(2**12, in_all, at_hand=passes._is_at_hand))
+    monkeypatch.setattr(passes, "compare_few", lambda *arguments: used.append("n"))
+    monkeypatch.setattr(passes, "compare_values", lambda *arguments: used.append("k"))
+    for _ in forms:
+        passes.resample(DRAWS, [small.make_measure(statistics)], cells=range(1), replicates=1000)
+    assert "".join(used) == forms
+
+
+def test_the_kernel_of_comparisons_is_known_by_the_types_it_is_called_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "_is_little", lambda gains: False)
+    passes.resample(DRAWS, [small.make_measure(small.own_statistics(50, 3, seed=1))], cells=range(1), replicates=1000)
+    assert passes._is_at_hand()
 
 
 def draw_scores(rng: np.random.Generator) -> np.ndarray:
