@@ -115,7 +115,7 @@ COLLECT_FAMILY, SHARD = 4e-6, 0.1
 COLLECT_READ = 3e-9
 """A pair on a kept replicate: intervals and max-T."""
 
-COLLECT_PRODUCT: Mapping[str, float] = {"counts": 6e-12, "decimals": 2.5e-11, "ratio": 5.2e-11, "general": 4.5e-11}
+COLLECT_PRODUCT: Mapping[str, float] = {"counts": 6e-12, "decimals": 2.5e-11, "ratio": 5.2e-11, "general": 1e-11}
 """A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
 
 COLLECT_IN_STRATA: Mapping[str, float] = {"ratio": 2.8e-10, "general": 1.3e-10}

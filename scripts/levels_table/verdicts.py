@@ -21,7 +21,8 @@ from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals, critical_of_wins
 from pipeline.inference.multiple_comparisons.families import order_family
 from pipeline.inference.multiple_comparisons.multiplicity import holm
-from pipeline.inference.multiple_comparisons.studentised_max_t import _caps, _count_reaching, _gauss, _reached_in, critical_value
+from pipeline.inference.multiple_comparisons.reached import _count_reaching
+from pipeline.inference.multiple_comparisons.studentised_max_t import _caps, _gauss, _reached_in, critical_value
 from pipeline.inference.unit_diagnostics.few_units import (
     FEW_DISCORDANT,
     FEW_EFFECTIVE,

@@ -24,29 +24,28 @@ Nothing here goes below the floor of few units: who decides takes the larger of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
 from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.families import PairFamily, order_family
+from pipeline.inference.multiple_comparisons.reached import Reached, count_all, count_enclosed
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.inference.unit_diagnostics.few_wins import FewWins
 from pipeline.numerics.special import ndtri
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import TOLERANCE
+from pipeline.resampling.standard_errors.enclosures import enclosures
 from pipeline.resampling.standard_errors.influence_spread import linear_errors
 from pipeline.resampling.standard_errors.studentise import BEYOND, Studentised, studentise
 from pipeline.resampling.standard_errors.studentise_budget import replicates_again
 from pipeline.resampling.strata import StratifiedDraws
 
 __all__ = ["StudentisedMaxT", "critical_value", "replicates_in_use", "studentised_max_t"]
-
-_FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,8 @@ def studentised_max_t(
     memory_bytes : int, optional
         As of `pipeline.resampling.standard_errors.studentise.studentise`.
     show : callable, optional
-        Given the t* of every pair that is counted, some at a time and each once: most of the time goes into making them.
+        Given the t* of every pair that is counted, some at a time and each once: most of the time goes into making them. Of a
+        metric that is no ratio it may be given none, as most of these need not be made.
     """
     replicates = replicates_again(scores.shape[1])
     scores = np.ascontiguousarray(scores[:, :replicates])
@@ -169,14 +169,6 @@ def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
     return found if found < BEYOND else np.inf
 
 
-class _Counted(NamedTuple):
-    """In how many replicates the pairs of a family are reached, the largest t first."""
-
-    own: NDArray[np.int64]  # (member,) by its own t*
-    successive: NDArray[np.int64]  # (member,) by the largest t* of it and of all with a smaller t
-    largest: NDArray[np.float64]  # (replicate,) of all
-
-
 def _count(
     draws: Draws | StratifiedDraws,
     measure: Measure,
@@ -189,7 +181,7 @@ def _count(
     se: NDArray[np.float64],
     wins: FewWins,
     show: Callable[[Studentised], None] | None,
-) -> tuple[PairFamily, _Counted]:
+) -> tuple[PairFamily, Reached]:
     family = order_family(
         measure.pairs,
         score=observed.score,
@@ -203,34 +195,24 @@ def _count(
     )
     # From the smallest t to the largest: the maximum so far is that of the pair and all below it.
     pair, least = family.pair[::-1], family.members.least[::-1]
-    own, successive = np.zeros((2, len(pair)), np.int64)
-    largest, done = np.zeros(asked["replicates"]), 0
-    if len(pair):
-        for block in studentise(draws, measure, chosen=pair, **asked):
-            rows = slice(done, done + len(block.pair))
-            if show is not None:
-                show(block)
-            wins.put_on_scale(block)  # nobody asks for these t* again
-            count_reaching = _count_few if len(pair) <= _FEW else _count_reaching
-            count_reaching(block.t, cap[block.pair], least[rows], largest, own[rows], successive[rows])
-            done = rows.stop
-    return family, _Counted(own[::-1], successive[::-1], largest)
+    asked, limits = {**asked, "chosen": pair}, {"cap": cap[pair], "least": least}
+    bounds = enclosures(draws, measure, **asked) if len(pair) else None
+    if bounds is not None:  # of no ratio, whose t* nobody else reads
+        counted = count_enclosed(bounds, replicates=asked["replicates"], **limits)
+    else:
+        counted = count_all(_shown(studentise(draws, measure, **asked), wins, show), replicates=asked["replicates"], **limits)
+    return family, counted.reversed()
 
 
-def _count_few(
-    t: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    least: NDArray[np.float64],
-    largest: NDArray[np.float64],
-    own: NDArray[np.int64],
-    successive: NDArray[np.int64],
-) -> None:
-    """Do what `_count_reaching` does in NumPy, and so with the same counts."""
-    for pair, values in enumerate(np.abs(t)):
-        size = np.where(values < cap[pair], values, cap[pair])
-        own[pair] = np.count_nonzero(size >= least[pair])
-        largest[:] = np.where(size > largest, size, largest)
-        successive[pair] = np.count_nonzero(largest >= least[pair])
+def _shown(
+    blocks: Iterator[Studentised], wins: FewWins, show: Callable[[Studentised], None] | None
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the (pair, replicate) t* of blocks, on the scale on which they are compared."""
+    for block in blocks:
+        if show is not None:
+            show(block)
+        wins.put_on_scale(block)  # nobody asks for these t* again
+        yield block.t
 
 
 def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -259,36 +241,3 @@ def _gauss(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return z with 2Φ(−z) = p; infinite where p is 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(-ndtri(np.clip(p, 0.0, 1.0) / 2), np.float64)
-
-
-@kernel
-def _count_reaching(
-    t: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    least: NDArray[np.float64],
-    largest: NDArray[np.float64],
-    own: NDArray[np.int64],
-    successive: NDArray[np.int64],
-) -> None:
-    """Fill how often |t*| of a pair, and the largest of it and of those before it, reach what counts as its t.
-
-    Parameters
-    ----------
-    t : (pair, replicate) float64
-        The smallest t first; nan and infinite ones count as the cap.
-    cap, least : (pair,) float64
-    largest : (replicate,) float64
-        Of the pairs before; of these too when it is done.
-    own, successive : (pair,) int64
-    """
-    for pair in range(len(t)):
-        most, threshold, alone, reached = cap[pair], least[pair], 0, 0
-        for i in range(t.shape[1]):
-            size = abs(t[pair, i])
-            size = size if size < most else most  # not so of nan
-            alone += size >= threshold
-            highest = size if size > largest[i] else largest[i]
-            largest[i] = highest
-            reached += highest >= threshold
-        own[pair] = alone
-        successive[pair] = reached

@@ -5,9 +5,6 @@ units drawn are then exact in double precision, whoever adds them and in whateve
 on lattices of their own. What lattices lose is at most half a step a unit drawn; where that could be 2^-26 of what is found or
 more, because the units that carry the pair's spread were hardly drawn or its systems are nearly copies, `spread_of_influences`
 looks at the units themselves.
-
-Where a processor multiplies bytes many times as fast as doubles, squares are cut into digits of seven bits, whose sums are put
-together again: integers, and the same ones.
 """
 
 from __future__ import annotations
@@ -17,14 +14,14 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.dataclass import dataclass, field
-from pipeline.resampling.products.byte_product import ByteColumns, lay_out, multiply_bytes
 from pipeline.resampling.standard_errors.influence_spread import spread_of_influences
 
-__all__ = ["InfluenceLines", "InfluenceProducts"]
+__all__ = ["KNOWN", "InfluenceLines", "InfluenceProducts", "bits_of_squares", "left_of", "squares_of"]
+
+KNOWN = 2.0**-26
+"""Of what is found: the most that may be lost of it."""
 
 _BITS = 52
-_DIGIT = 7  # bits, which a signed byte holds whatever they are
-_KNOWN = 2.0**-26  # of what is found: the most that may be lost of it
 _KEPT_BYTES = 2**26  # of the sums of lines: those of 800 systems
 _FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
 
@@ -79,8 +76,6 @@ class InfluenceProducts:
         A power of 2; 0 of a pair that does not vary.
     lines : InfluenceLines
         Of the systems.
-    digits : ByteColumns, optional
-        The squares in digits of seven bits: the lowest of all pairs, then the next, and at last a column of ones.
     """
 
     values: NDArray[np.float64]
@@ -88,30 +83,14 @@ class InfluenceProducts:
     squares: NDArray[np.float64]
     step: NDArray[np.float64]
     lines: InfluenceLines
-    digits: ByteColumns | None = None
 
     @classmethod
-    def of(
-        cls,
-        values: NDArray[np.float64],
-        pairs: NDArray[np.int64],
-        lines: InfluenceLines | None = None,
-        *,
-        form: str | None = None,
-    ) -> InfluenceProducts:
-        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given.
-
-        Squares are cut into digits for products in bytes of a ``form``, unless there are few pairs or squares that are no numbers.
-        """
+    def of(cls, values: NDArray[np.float64], pairs: NDArray[np.int64], lines: InfluenceLines | None = None) -> InfluenceProducts:
+        """Put the squares of each pair on their lattices, and the values of each system unless their ``lines`` are given."""
         lines = lines or InfluenceLines.of(values)
-        difference = lines.centred[pairs[:, 0]] - lines.centred[pairs[:, 1]]
-        squares, step = _on_lattice(difference * difference)
-        in_bytes = form is not None and len(pairs) > _FEW and bool(np.isfinite(squares).all())
-        return cls(values, pairs, squares, step, lines, _digits_of(squares, form) if in_bytes and form is not None else None)
+        return cls(values, pairs, *squares_of(lines, pairs), lines)
 
-    def spread(
-        self, weights: NDArray[np.float32], *, first: int | None = None, counts: NDArray[np.uint8] | None = None
-    ) -> NDArray[np.float64]:
+    def spread(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
         """Return (pair, replicate) Σw(u − mean* u)², over n − 1 in place of n, as `spread_of_influences` has it.
 
         Parameters
@@ -120,15 +99,11 @@ class InfluenceProducts:
             Each row sums to the number of units.
         first : int, optional
             The number of the first replicate, by which the sums of lines are kept for the next pairs.
-        counts : (block, quad, 16, 4) uint8, optional
-            The same weights in bytes, from `pipeline.resampling.draws.draw_counts`.
         """
         units = weights.shape[1]
         if units < 2:
             return np.zeros((len(self.pairs), len(weights)))
-        steps = self._sums_in_bytes(counts, len(weights))
-        if steps is None:
-            steps = self.squares @ weights.T.astype(np.float64)
+        steps = self.squares @ weights.T.astype(np.float64)
         line = self.lines.sums(weights, first=first)
         lost_of_line = self.lines.step[self.pairs].sum(axis=1) * units / 2
         subtract = _subtract_few if len(self.pairs) <= _FEW else _subtract
@@ -138,17 +113,6 @@ class InfluenceProducts:
         if rows.size:
             looked_at = spread_of_influences(self.values, self.pairs[rows], weights, np.array([units]))
             found[rows] = np.where(doubtful[rows], looked_at, found[rows])
-        return found
-
-    def _sums_in_bytes(self, counts: NDArray[np.uint8] | None, replicates: int) -> NDArray[np.float64] | None:
-        """Return (pair, replicate) sums of squares; None where they are not in digits, or a count is above 255."""
-        if counts is None or self.digits is None:
-            return None
-        sums = multiply_bytes(counts, self.digits)
-        if not np.all(sums[-1, :replicates] == self.squares.shape[1]):
-            return None
-        found = np.empty((len(self.pairs), replicates))
-        _put_together(sums[:-1].reshape(-1, len(self.pairs), sums.shape[1]), found)
         return found
 
 
@@ -175,7 +139,7 @@ def _subtract(
             # What is left of a pair by rounding alone is doubtful, and looked at by the units.
             found[pair, i] = scale * own if own > 0.0 else 0.0
             lost = of_squares + (2.0 * abs(first) + of_line) * of_line / units
-            doubtful[pair, i] = (own_step > 0.0) & (lost > _KNOWN * own)
+            doubtful[pair, i] = (own_step > 0.0) & (lost > KNOWN * own)
 
 
 def _subtract_few(
@@ -190,41 +154,48 @@ def _subtract_few(
 ) -> None:
     """Do what `_subtract` does in NumPy, operation by operation, and so with the same bits."""
     first = line[pairs[:, 0]] - line[pairs[:, 1]]
-    own = steps * step[:, None] - first * first / units
-    found[:] = np.where(own > 0, units / (units - 1) * own, 0.0)
-    of_line = lost_of_line[:, None]
-    lost = (step * units / 2)[:, None] + (2 * np.abs(first) + of_line) * of_line / units
-    doubtful[:] = (lost > _KNOWN * own) & (step > 0)[:, None]
+    found[:], doubtful[:] = left_of(steps, first, step=step[:, None], of_line=lost_of_line[:, None], units=units)
 
 
-def _digits_of(squares: NDArray[np.float64], form: str) -> ByteColumns:
-    """Cut whole numbers below 2^53, none below 0, into digits of seven bits."""
-    rest, pairs = squares.astype(np.int64), len(squares)
-    number = max(-(-int(rest.max(initial=0)).bit_length() // _DIGIT), 1)
-    rows = np.ones((number * pairs + 1, squares.shape[1]), np.int8)
-    for place in range(number):
-        rows[place * pairs : (place + 1) * pairs] = rest & (2**_DIGIT - 1)
-        rest >>= _DIGIT
-    return lay_out(rows, form)
+def left_of(
+    steps: NDArray[np.float64], first: NDArray[np.float64], *, step: NDArray[np.float64], of_line: NDArray[np.float64], units: int
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return what is left of Σwx² = ``steps`` · ``step`` without (Σwx)² / n, and where too much of it may be lost.
+
+    Parameters
+    ----------
+    steps, first : float64
+        Sums of squares on their lattice, and Σwx.
+    step, of_line : float64
+        Of pairs, and broadcast against the sums: the step of the squares, and the most that Σwx may have lost.
+    units : int
+        n.
+    """
+    own = steps * step - first * first / units
+    lost = step * units / 2 + (2 * np.abs(first) + of_line) * of_line / units
+    return np.where(own > 0, units / (units - 1) * own, 0.0), (lost > KNOWN * own) & (step > 0)
 
 
-@kernel
-def _put_together(sums: NDArray[np.int32], out: NDArray[np.float64]) -> None:
-    """Fill (pair, replicate) numbers from the sums of their (digit, pair, ≥ replicate) digits: exact, as all are below 2^53."""
-    highest = len(sums) - 1
-    for pair in range(len(out)):
-        target, digit = out[pair], sums[highest, pair]
-        for i in range(len(target)):
-            target[i] = digit[i]
-        for place in range(highest - 1, -1, -1):
-            digit = sums[place, pair]
-            for i in range(len(target)):
-                target[i] = 128.0 * target[i] + digit[i]
+def squares_of(lines: InfluenceLines, pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (pair, unit) squares of differences as whole numbers, and (pair,) the step of each."""
+    difference = lines.centred[pairs[:, 0]] - lines.centred[pairs[:, 1]]
+    return _on_lattice(difference * difference)
+
+
+def bits_of_squares(units: int) -> int:
+    """Return below which power of 2 the largest whole number of a lattice is, so that sums over as many draws stay below 2^53.
+
+    Examples
+    --------
+    >>> bits_of_squares(2000)
+    41
+    """
+    return _BITS - int(np.ceil(np.log2(units)))
 
 
 def _on_lattice(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return rows as whole numbers whose sums over as many draws as units stay below 2^53, and the step of each row."""
-    bits = _BITS - int(np.ceil(np.log2(rows.shape[1])))
+    bits = bits_of_squares(rows.shape[1])
     largest = np.abs(rows).max(axis=1, initial=0.0)
     _, exponent = np.frexp(np.where(np.isfinite(largest) & (largest > 0), largest, 1.0))
     step = np.where(largest > 0, np.ldexp(1.0, exponent - bits), 0.0)

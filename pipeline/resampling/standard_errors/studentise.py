@@ -23,18 +23,17 @@ from pipeline.resampling.standard_errors.ratio_spread import LOST
 from pipeline.resampling.standard_errors.studentise_plans import Parts, influence_plans, ratio_plans
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
-__all__ = ["BEYOND", "Studentised", "studentise"]
+__all__ = ["BEYOND", "Studentised", "noise_of", "replicates_at_a_time", "studentise", "t_of"]
 
 BEYOND = 1e200
 """A t* larger than this is infinite: of a replicate without a spread of its own, or with one that is lost in rounding."""
 
 _INFINITE = 1e300
-_BATCH = 1024  # replicates drawn at a time
+_BATCH = 1024
 _SHORTEST_BATCH = 32
 _LARGEST_KEPT = 255  # of counts: what a byte holds
 _SHARE_KEPT = 8  # of the memory, for resamples that are asked for again
 _FEW = 64  # pairs, of which NumPy divides the gains before a kernel is loaded
-_FORMS_OF_DIGITS = frozenset({"amx"})  # in which six or seven products of bytes take less time than one of doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,20 +96,23 @@ def studentise(
     if (strata is None) != (own is None) or (strata is not None and own is not None and not np.array_equal(strata, own)):
         raise ValueError("draws and measure are not of the same strata")
     order = np.arange(len(pairs)) if chosen is None else chosen
-    batch = max(_SHORTEST_BATCH, min(_BATCH, memory_bytes // (48 * units)))
+    batch = replicates_at_a_time(units, memory_bytes)
     several = max(memory_bytes // (2 * (9 * replicates + 48 * units + 48 * batch)), 1)
-    may, by_ratio = isinstance(draws, Draws) and units <= MOST_DRAWS, measure.form == "ratio"
+    by_ratio = measure.form == "ratio"
+    may = by_ratio and isinstance(draws, Draws) and units <= MOST_DRAWS
     form = choose_form(replicates * units * len(order)) if may else None
-    if not by_ratio and form not in _FORMS_OF_DIGITS:
-        form = None
-    plans = ratio_plans(measure, strata, form, order) if by_ratio else influence_plans(measure, scores, replicates, form)
-    score = score_observed(measure)
-    noise = TOLERANCE * np.abs(score[pairs]).sum(axis=1)
+    plans = ratio_plans(measure, strata, form, order) if by_ratio else influence_plans(measure, scores, replicates)
+    noise = noise_of(measure)
     again = len(order) > several and replicates * units <= memory_bytes // _SHARE_KEPT
     resamples = _Resamples(draws, replicates, batch, in_bytes=form is not None, keeps=again)
     for start in range(0, len(order), several):
         some = order[start : start + several]
         yield _studentise(resamples, plans(some), some, noise[some])
+
+
+def replicates_at_a_time(units: int, memory_bytes: int) -> int:
+    """Return how many replicates are drawn together."""
+    return max(_SHORTEST_BATCH, min(_BATCH, memory_bytes // (48 * units)))
 
 
 class _Resamples:
@@ -221,11 +223,23 @@ def _divide_few(
 ) -> None:
     """Do what `_divide` does in NumPy, operation by operation, and so with the same bits."""
     some = slice(first, first + gain.shape[1])
-    with np.errstate(all="ignore"):
-        shift = gain - delta[rows, None]
-        shift = np.where((spread == 0.0) & (np.abs(shift) <= noise[rows, None]), 0.0, shift)
-        found = shift / np.sqrt(np.where(spread > 0.0, spread, 0.0))
-        found = np.where(found < -_INFINITE, -_INFINITE, found)
-        t[rows, some] = np.where(found > _INFINITE, _INFINITE, found)
+    t[rows, some] = t_of(gain, spread, delta=delta[rows, None], noise=noise[rows, None])
     empty[rows, some] = np.isnan(gain)
     lost[rows] += np.count_nonzero(spread == LOST, axis=1)
+
+
+def noise_of(measure: Measure) -> NDArray[np.float64]:
+    """Return (pair,) how far two gains of a pair may be from each other and still be equal."""
+    return np.asarray(TOLERANCE * np.abs(score_observed(measure)[measure.pairs.astype(np.int64)]).sum(axis=1))
+
+
+def t_of(
+    gain: NDArray[np.float64], spread: NDArray[np.float64], *, delta: NDArray[np.float64], noise: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return (``gain`` − ``delta``) / √ ``spread``; a gain within the noise of δ repeats it where there is no spread."""
+    with np.errstate(all="ignore"):
+        shift = gain - delta
+        shift = np.where((spread == 0.0) & (np.abs(shift) <= noise), 0.0, shift)
+        found = shift / np.sqrt(np.where(spread > 0.0, spread, 0.0))
+        found = np.where(found < -_INFINITE, -_INFINITE, found)
+        return np.where(found > _INFINITE, _INFINITE, found)

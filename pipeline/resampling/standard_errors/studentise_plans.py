@@ -29,7 +29,7 @@ from pipeline.resampling.standard_errors.ratio_spread import (
     spread_few,
 )
 
-__all__ = ["Parts", "Plan", "influence_plans", "ratio_plans"]
+__all__ = ["Parts", "Plan", "in_cache", "influence_plans", "ratio_plans"]
 
 _FEW = 64  # pairs, whose spread NumPy makes before a kernel is loaded
 _TOGETHER = 80  # pairs, at least, and less than twice as many
@@ -68,9 +68,9 @@ def ratio_plans(
         by_products, by_moments = np.flatnonzero(squared[some]), np.flatnonzero(own[some])
         directly = np.flatnonzero(~squared[some] & ~own[some])
         parts: list[tuple[NDArray[np.int64], Plan]] = []
-        for rows in _in_cache(by_products):
+        for rows in in_cache(by_products):
             parts.append((rows, _ProductPlan.of(lines, pairs[some[rows]], factor, form)))
-        for rows in _in_cache(by_moments):
+        for rows in in_cache(by_moments):
             parts.append((rows, _MomentPlan.of(own_lines, pairs[some[rows]], factor, form)))
         if directly.size:
             parts.append((directly, _DirectPlan.of(columns, pairs[some[directly]], measure.stratum, factor)))
@@ -79,13 +79,8 @@ def ratio_plans(
     return plan
 
 
-def influence_plans(
-    measure: Measure, scores: NDArray[np.float64] | None, replicates: int, form: str | None
-) -> Callable[[NDArray[np.int64]], Parts]:
-    """Return what makes the plans of some pairs of a metric that is no ratio, from the scores of its systems on every replicate.
-
-    Products are made in bytes of a ``form``, if there is one.
-    """
+def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replicates: int) -> Callable[[NDArray[np.int64]], Parts]:
+    """Return what makes the plans of some pairs of a metric that is no ratio, from the scores of its systems on every replicate."""
     if scores is None or scores.shape[0] != measure.statistics.shape[1] or scores.shape[1] < replicates:
         held = None if scores is None else scores.shape
         raise ValueError(f"a metric that is no ratio needs the scores of {replicates} replicates, not {held}")
@@ -96,16 +91,16 @@ def influence_plans(
 
     def plan(some: NDArray[np.int64]) -> Parts:
         parts: list[tuple[NDArray[np.int64], Plan]] = []
-        for rows in _in_cache(np.arange(len(some))):
+        for rows in in_cache(np.arange(len(some))):
             own = some[rows]
-            together = None if lines is None else InfluenceProducts.of(values, pairs[own], lines, form=form)
+            together = None if lines is None else InfluenceProducts.of(values, pairs[own], lines)
             parts.append((rows, _InfluencePlan(values, pairs[own], score, errors[own], scores, order, sizes, together)))
         return parts
 
     return plan
 
 
-def _in_cache(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def in_cache(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache; none of few if there are more."""
     return np.array_split(rows, max(len(rows) // _TOGETHER, 1)) if rows.size else []
 
@@ -164,7 +159,7 @@ class _InfluencePlan:
         weights = weights if len(self.sizes) == 1 else weights[:, self.order]
         a, b = (self.scores[systems, first : first + len(weights)] for systems in self.pairs.T)
         if self.together is not None:
-            return a - b, self.together.spread(weights, first=first, counts=counts)
+            return a - b, self.together.spread(weights, first=first)
         return a - b, spread_of_influences(self.values, self.pairs, weights, self.sizes)
 
 

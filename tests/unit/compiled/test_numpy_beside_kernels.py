@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.compiled.small_work import plain_python
 from pipeline.inference.multiple_comparisons import max_t
 from pipeline.inference.multiple_comparisons.families import Members, count_any
-from pipeline.inference.multiple_comparisons.studentised_max_t import _count_few, _count_reaching
+from pipeline.inference.multiple_comparisons.reached import _count_few, _count_reaching
 from pipeline.metrics.kernels import _ratio_few, _ratio_kernel
 from pipeline.resampling.products.columns import _assemble, _assemble_few
 from pipeline.resampling.standard_errors.ratio_spread import LOST, largest_differences, spread_by_products, spread_few

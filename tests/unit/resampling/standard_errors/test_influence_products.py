@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.resampling.draws import Draws
-from pipeline.resampling.measures import Measure
-from pipeline.resampling.products.byte_product import forms, pack_counts
 from pipeline.resampling.standard_errors.influence_products import InfluenceLines, InfluenceProducts
 from pipeline.resampling.standard_errors.influence_spread import spread_of_influences
-from pipeline.resampling.standard_errors.studentise import studentise
-
-FORMS = forms() or [pytest.param("none", marks=pytest.mark.skip(reason="no product in bytes"))]
 
 
 def pairs_of(systems: int) -> NDArray[np.int64]:
@@ -144,55 +138,3 @@ def test_many_pairs_have_the_bits_of_few_and_lines_are_made_once(make) -> None:
     others = draw(rng, 90, 21)
     assert np.array_equal(lines.sums(others, first=21), InfluenceLines.of(values).sums(others), equal_nan=True)
     assert lines.sums(others, first=21) is lines.sums(others, first=21)
-
-
-def fifteen(make, rng: np.random.Generator, units: int) -> NDArray[np.float64]:
-    """Return enough systems that their pairs are not too few for bytes."""
-    return np.concatenate([make(rng, units) for _ in range(3)])
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("make", [gaussian, few_large, near_copies])
-@pytest.mark.parametrize("units", [9, 301])
-def test_digits_in_bytes_give_the_bits_of_doubles(make, units: int, form: str) -> None:
-    rng = np.random.default_rng(units)
-    values, weights, pairs = fifteen(make, rng, units), draw(rng, units, 37), pairs_of(15)
-    inside = InfluenceProducts.of(values, pairs, form=form)
-    assert inside.digits is not None
-    counts = pack_counts(weights)
-    assert np.array_equal(inside.spread(weights, counts=counts), InfluenceProducts.of(values, pairs).spread(weights))
-    others = pack_counts(weights[::-1])  # it is these that are summed
-    assert not np.array_equal(inside.spread(weights, counts=others), inside.spread(weights))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_count_that_no_byte_holds_and_squares_that_are_no_numbers_are_left_to_doubles(form: str) -> None:
-    rng = np.random.default_rng(3)
-    values, pairs, weights = fifteen(gaussian, rng, 300), pairs_of(15), draw(rng, 300, 20)
-    weights[4], weights[4, :2] = 0, (299, 1)
-    expected = InfluenceProducts.of(values, pairs).spread(weights)
-    counts = pack_counts(weights.astype(np.int64) % 256)
-    assert np.array_equal(InfluenceProducts.of(values, pairs, form=form).spread(weights, counts=counts), expected)
-    values[2, 5] = np.nan
-    unknown = InfluenceProducts.of(values, pairs, form=form)
-    assert unknown.digits is None
-    found = unknown.spread(weights, counts=pack_counts(np.minimum(weights, 255)))
-    assert np.array_equal(found, InfluenceProducts.of(values, pairs).spread(weights), equal_nan=True)
-
-
-@pytest.mark.skipif("amx" not in forms(), reason="no tiles here")
-def test_t_of_scores_that_are_no_ratios_is_the_same_by_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(8)
-    statistics = rng.integers(1, 40, (90, 17, 2))
-    pairs = pairs_of(17)
-    measure = Measure(statistics, lambda sums: np.sqrt(sums[0] * sums[1]), "general", True, pairs, np.zeros(17, np.bool_))
-    scores = rng.normal(30, 1, (17, 1500))
-    found = {}
-    for form in ("amx", "float"):
-        monkeypatch.setenv("PIPELINE_PRODUCT", form)
-        # In several blocks of pairs, so that counts are asked for again.
-        blocks = list(studentise(Draws(3, 90, 90), measure, replicates=1500, scores=scores, memory_bytes=2**24))
-        found[form] = np.concatenate([block.t for block in blocks])
-        assert len(blocks) > 1
-        assert len(blocks[0].pair) > 64
-    assert np.array_equal(found["amx"], found["float"])

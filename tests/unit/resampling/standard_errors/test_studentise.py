@@ -348,6 +348,6 @@ def test_what_it_refuses():
 @pytest.mark.parametrize("pairs", [0, 1, 64, 65, 159, 160, 1000])
 def test_pairs_are_cut_into_parts_none_of_which_is_of_few(pairs: int) -> None:
     rows = np.arange(5, 5 + pairs)
-    parts = studentise_plans._in_cache(rows)
+    parts = studentise_plans.in_cache(rows)
     assert np.array_equal(np.concatenate([rows[:0], *parts]), rows)
     assert all(min(pairs, 80) <= len(part) < 160 for part in parts)

@@ -1,0 +1,221 @@
+"""In how many replicates the pairs of a family are reached: by their own t*, and by the largest so far.
+
+Step-down max-T (`studentised_max_t`) compares with that largest. The t* come from the pair with the smallest t to the one with the
+largest, so that it is the largest so far.
+
+Of t* between bounds most are not needed. One that is surely below the largest so far, and surely on one side of its pair's t, need
+not be known to be counted; the others are made, and the counts are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.compiled import kernel
+from pipeline.resampling.standard_errors.enclosures import Enclosed
+
+__all__ = ["Reached", "count_all", "count_enclosed"]
+
+_FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
+
+
+class Reached(NamedTuple):
+    """In how many replicates pairs are reached."""
+
+    own: NDArray[np.int64]  # (pair,) by its own t*
+    successive: NDArray[np.int64]  # (pair,) by the largest t* of it and of all with a smaller t
+    largest: NDArray[np.float64]  # (replicate,) of all
+
+    @classmethod
+    def nothing(cls, pairs: int, replicates: int) -> Reached:
+        """Return counts of 0, to be filled."""
+        own, successive = np.zeros((2, pairs), np.int64)
+        return cls(own, successive, np.zeros(replicates))
+
+    def reversed(self) -> Reached:
+        """Return the same with the pairs from the last to the first."""
+        return Reached(self.own[::-1], self.successive[::-1], self.largest)
+
+
+def count_all(
+    blocks: Iterable[NDArray[np.float64]], *, cap: NDArray[np.float64], least: NDArray[np.float64], replicates: int
+) -> Reached:
+    """Count what t* reach.
+
+    Parameters
+    ----------
+    blocks : iterable of (some pairs, replicate) float64
+        t*, the pair with the smallest t first; nan and infinite ones count as the cap.
+    cap : (pair,) float64
+        What |t*| count for at most.
+    least : (pair,) float64
+        What is to be reached.
+    replicates : int
+    """
+    found, done = Reached.nothing(len(cap), replicates), 0
+    count_reaching = _count_few if len(cap) <= _FEW else _count_reaching
+    for t in blocks:
+        rows = slice(done, done + len(t))
+        count_reaching(t, cap[rows], least[rows], found.largest, found.own[rows], found.successive[rows])
+        done = rows.stop
+    return found
+
+
+def count_enclosed(blocks: Iterable[Enclosed], *, cap: NDArray[np.float64], least: NDArray[np.float64], replicates: int) -> Reached:
+    """Count what t* reach of which bounds are known: on every replicate the pair with the smallest t first.
+
+    Parameters
+    ----------
+    blocks : iterable of Enclosed
+    cap, least, replicates
+        As of `count_all`.
+    """
+    found = Reached.nothing(len(cap), replicates)
+    for block in blocks:
+        rows, largest = block.rows, found.largest[block.replicates]
+        asked = np.zeros(block.least.shape, np.bool_)
+        _find_open(block.least, block.greatest, cap[rows], least[rows], largest.copy(), found.own[rows], asked)
+        pair, replicate = np.divmod(np.flatnonzero(asked), len(largest))
+        sizes = block.exactly(pair, replicate)
+        _count_open(
+            np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(asked)))]),
+            replicate,
+            sizes,
+            block.least,
+            cap[rows],
+            least[rows],
+            largest,
+            found.own[rows],
+            found.successive[rows],
+        )
+    return found
+
+
+def _count_few(
+    t: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
+) -> None:
+    """Do what `_count_reaching` does in NumPy, and so with the same counts."""
+    for pair, values in enumerate(np.abs(t)):
+        size = np.where(values < cap[pair], values, cap[pair])
+        own[pair] = np.count_nonzero(size >= least[pair])
+        largest[:] = np.where(size > largest, size, largest)
+        successive[pair] = np.count_nonzero(largest >= least[pair])
+
+
+@kernel
+def _count_reaching(
+    t: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
+) -> None:
+    """Fill how often |t*| of a pair, and the largest of it and of those before it, reach what counts as its t.
+
+    Parameters
+    ----------
+    t : (pair, replicate) float64
+        The smallest t first; nan and infinite ones count as the cap.
+    cap, least : (pair,) float64
+    largest : (replicate,) float64
+        Of the pairs before; of these too when it is done.
+    own, successive : (pair,) int64
+    """
+    for pair in range(len(t)):
+        most, threshold, alone, reached = cap[pair], least[pair], 0, 0
+        for i in range(t.shape[1]):
+            size = abs(t[pair, i])
+            size = size if size < most else most  # not so of nan
+            alone += size >= threshold
+            highest = size if size > largest[i] else largest[i]
+            largest[i] = highest
+            reached += highest >= threshold
+        own[pair] = alone
+        successive[pair] = reached
+
+
+@kernel
+def _find_open(
+    smallest: NDArray[np.float64],
+    greatest: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    asked: NDArray[np.bool_],
+) -> None:
+    """Mark the t* that must be known, and count those that surely reach what counts as the pair's t.
+
+    Parameters
+    ----------
+    smallest, greatest : (pair, replicate) float64
+        Bounds of |t*|.
+    cap, least : (pair,) float64
+    largest : (replicate,) float64
+        Of the pairs before; afterwards what that of these too is not below.
+    own : (pair,) int64
+        Added to.
+    asked : (pair, replicate) bool
+        Filled.
+    """
+    for pair in range(len(smallest)):
+        most, threshold, alone = cap[pair], least[pair], 0
+        for i in range(smallest.shape[1]):
+            low, high = smallest[pair, i], greatest[pair, i]
+            low, high = low if low < most else most, high if high < most else most
+            alone += low >= threshold
+            asked[pair, i] = (high > largest[i]) | ((low < threshold) & (high >= threshold))
+            largest[i] = low if low > largest[i] else largest[i]
+        own[pair] += alone
+
+
+@kernel
+def _count_open(
+    begin: NDArray[np.int64],
+    replicate: NDArray[np.int64],
+    sizes: NDArray[np.float64],
+    smallest: NDArray[np.float64],
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
+) -> None:
+    """Count what is left, with the |t*| that were asked for.
+
+    Parameters
+    ----------
+    begin : (pair + 1,) int64
+        Where those of a pair are among them.
+    replicate : (asked,) int64
+    sizes : (asked,) float64
+    smallest : (pair, replicate) float64
+        Lower bounds: a t* whose bound reaches what counts as the pair's t is counted already.
+    cap, least : (pair,) float64
+    largest : (replicate,) float64
+        Of the pairs before; of these too when it is done.
+    own, successive : (pair,) int64
+        Added to.
+    """
+    for pair in range(len(cap)):
+        most, threshold = cap[pair], least[pair]
+        for place in range(begin[pair], begin[pair + 1]):
+            i = replicate[place]
+            size = sizes[place] if sizes[place] < most else most
+            low = smallest[pair, i] if smallest[pair, i] < most else most
+            own[pair] += (low < threshold) & (size >= threshold)
+            largest[i] = size if size > largest[i] else largest[i]
+        reached = 0
+        for i in range(len(largest)):
+            reached += largest[i] >= threshold
+        successive[pair] += reached

@@ -1,0 +1,193 @@
+"""Bounds of t* in bytes: they hold to the last bit, t* itself has the bits of `studentise`, and max-T counts the same by either."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.inference.multiple_comparisons import studentised_max_t as max_t
+from pipeline.inference.multiple_comparisons.studentised_max_t import studentised_max_t
+from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.measures import Measure
+from pipeline.resampling.observe import observe
+from pipeline.resampling.products.byte_product import forms
+from pipeline.resampling.standard_errors import enclosures as enclosing
+from pipeline.resampling.standard_errors.enclosures import enclosures
+from pipeline.resampling.standard_errors.studentise import studentise
+from pipeline.resampling.strata import StratifiedDraws
+
+FORMS = forms() or [pytest.param("none", marks=pytest.mark.skip(reason="no product in bytes"))]
+SYSTEMS, REPLICATES = 13, 150
+
+
+def mean_of_roots(sums):
+    return np.sqrt(sums[0] * sums[1])
+
+
+def calm(rng, units):
+    return rng.integers(1, 40, (units, SYSTEMS, 2))
+
+
+def one_unit_for_all(rng, units):
+    """Nearly all spread is that of one unit, which many replicates miss."""
+    statistics = np.repeat(rng.integers(30, 40, (units, 1, 2)), SYSTEMS, axis=1)
+    statistics[0] = rng.integers(1, 10**6, (SYSTEMS, 2))
+    statistics[1:, :, 0] += rng.integers(0, 2, (units - 1, SYSTEMS))
+    return statistics
+
+
+def near_copies(rng, units):
+    """All pairs but some differ on one or two units; two systems are copies."""
+    statistics = np.repeat(rng.integers(1, 40, (units, 1, 2)), SYSTEMS, axis=1)
+    for system in range(2, SYSTEMS):
+        statistics[rng.integers(0, units, 2), system] += 1
+    statistics[:, -1] = rng.integers(1, 40, (units, 2))
+    return statistics
+
+
+def measured(statistics):
+    pairs = np.array(list(combinations(range(SYSTEMS), 2)))
+    return Measure(statistics, mean_of_roots, "general", True, pairs, np.zeros(SYSTEMS, np.bool_))
+
+
+def scores_of(measure, draws, *, undefined=()):
+    """Return the scores of replicates, as they are kept."""
+    weights = draw_weights(draws, 0, REPLICATES).astype(np.int64)
+    scores = np.ascontiguousarray(measure.score(np.einsum("ru,usk->ksr", weights, measure.statistics)))
+    for system, replicate in undefined:
+        scores[system, replicate] = np.nan
+    return scores
+
+
+def t_by(measure, draws, scores):
+    chosen = np.arange(len(measure.pairs))
+    found = np.concatenate([block.t for block in studentise(draws, measure, replicates=REPLICATES, chosen=chosen, scores=scores)])
+    return np.where(np.isnan(found), np.inf, np.abs(found))
+
+
+def enclose(measure, draws, scores, **options):
+    chosen = np.arange(len(measure.pairs))
+    return enclosures(draws, measure, replicates=REPLICATES, chosen=chosen, scores=scores, **options)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("make", [calm, one_unit_for_all, near_copies])
+@pytest.mark.parametrize("units", [5, 64, 301])
+def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make, units, form) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    draws, measure = Draws(7, units, units), measured(make(np.random.default_rng(units), units))
+    scores = scores_of(measure, draws, undefined=[(3, 17), (12, 149)])
+    expected, seen = t_by(measure, draws, scores), np.zeros((len(measure.pairs), REPLICATES), np.int64)
+    for block in enclose(measure, draws, scores):
+        own = expected[block.rows, block.replicates]
+        assert np.all(block.least <= own)
+        assert np.all(own <= block.greatest)
+        pair, replicate = np.indices(own.shape).reshape(2, -1)
+        assert np.array_equal(block.exactly(pair, replicate), own.ravel())
+        odd = np.flatnonzero(replicate % 3 == 1)  # some alone are the same
+        assert np.array_equal(block.exactly(pair[odd], replicate[odd]), own.ravel()[odd])
+        seen[block.rows, block.replicates] += 1
+    assert np.all(seen == 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_bounds_of_scores_without_outliers_are_within_a_hundredth(monkeypatch, form) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    draws, measure = Draws(7, 301, 301), measured(calm(np.random.default_rng(3), 301))
+    for block in enclose(measure, draws, scores_of(measure, draws)):
+        assert np.all(block.greatest <= 1.01 * block.least)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_blocks_of_pairs_and_batches_of_replicates_move_no_bound(monkeypatch, form) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    draws, measure = Draws(7, 64, 64), measured(calm(np.random.default_rng(4), 64))
+    scores, found = scores_of(measure, draws), []
+    for memory in (2**28, 2**13):
+        least = np.full((len(measure.pairs), REPLICATES), np.nan)
+        blocks = list(enclose(measure, draws, scores, memory_bytes=memory))
+        for block in blocks:
+            least[block.rows, block.replicates] = block.least
+        found.append((least, len(blocks)))
+    assert found[0][1] < found[1][1]
+    assert np.array_equal(found[0][0], found[1][0])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_count_that_no_byte_holds_leaves_its_replicate_open(monkeypatch, form) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    draws, measure = Draws(7, 64, 64), measured(calm(np.random.default_rng(5), 64))
+    scores, honest = scores_of(measure, draws), enclosing.draw_counts
+
+    def wrap_around(draws, first, count, out):
+        honest(draws, first, count, out)
+        out[0, 0, 2, 0] += 1  # of replicate 2 the counts no longer add up
+
+    monkeypatch.setattr(enclosing, "draw_counts", wrap_around)
+    expected = t_by(measure, draws, scores)
+    for block in enclose(measure, draws, scores):
+        assert np.all(block.least[:, 2] == 0)
+        assert np.all(np.isinf(block.greatest[:, 2]))
+        assert np.isfinite(block.greatest).sum() == block.greatest.size - len(block.greatest)
+        pair = np.arange(len(block.least))
+        assert np.array_equal(block.exactly(pair, np.full(len(pair), 2)), expected[block.rows, 2])
+
+
+def test_ratios_strata_few_pairs_unknown_influences_and_floats_are_left_to_others(monkeypatch) -> None:
+    rng, draws = np.random.default_rng(6), Draws(7, 64, 64)
+    measure, stratum = measured(calm(rng, 64)), np.repeat([0, 1], 32)
+    scores = scores_of(measure, draws)
+    if forms():
+        monkeypatch.setenv("PIPELINE_PRODUCT", forms()[0])
+        assert enclose(measure, draws, scores) is not None
+    few = enclosures(draws, measure, replicates=REPLICATES, chosen=np.arange(64), scores=scores)
+    of_ratio = Measure(measure.statistics, lambda s: s[0] / s[1], "ratio", True, measure.pairs, measure.keep)
+    layered = Measure(measure.statistics, mean_of_roots, "general", True, measure.pairs, measure.keep, stratum=stratum)
+    within = enclose(layered, StratifiedDraws(7, stratum), scores)
+    unknown = measured(measure.statistics - 20)  # roots of numbers below 0, without some units
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        assert [few, enclose(of_ratio, draws, scores), within, enclose(unknown, draws, scores)] == [None] * 4
+    monkeypatch.setenv("PIPELINE_PRODUCT", "float")
+    assert enclose(measure, draws, scores) is None
+
+
+def decide(measure, draws, scores):
+    return studentised_max_t(measure, observe(measure), draws=draws, scores=scores, floor=np.zeros(len(measure.pairs)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1), units=st.sampled_from([5, 30, 90]), make=st.sampled_from([calm, one_unit_for_all, near_copies])
+)
+def test_max_t_says_the_same_by_bounds_and_by_every_t(seed, units, make) -> None:
+    rng, draws = np.random.default_rng(seed), Draws(seed, units, units)
+    statistics = make(rng, units)
+    statistics[:, 1] += rng.integers(0, 3)  # the family has large t too
+    measure = measured(statistics)
+    scores = scores_of(measure, draws, undefined=[(int(rng.integers(SYSTEMS)), int(rng.integers(REPLICATES)))])
+    found, ways, counted = [], [], max_t.count_enclosed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(max_t, "count_enclosed", lambda *args, **limits: ways.append(form) or counted(*args, **limits))
+        for form in (*forms()[:1], "float"):
+            patch.setenv("PIPELINE_PRODUCT", form)
+            found.append(decide(measure, draws, scores))
+    one, other = found[0], found[-1]
+    for name in ("p", "alone", "largest"):
+        assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+    assert ways == (list(forms()[:1]) if len(one.family.pair) > 64 else [])
+
+
+@pytest.mark.skipif(not forms(), reason="no product in bytes")
+def test_few_t_are_made(monkeypatch) -> None:
+    draws, measure = Draws(7, 301, 301), measured(calm(np.random.default_rng(3), 301))
+    scores, asked, exactly = scores_of(measure, draws), [], enclosing.Enclosed.exactly
+    monkeypatch.setenv("PIPELINE_PRODUCT", forms()[0])
+    monkeypatch.setattr(enclosing.Enclosed, "exactly", lambda self, pair, at: asked.append(len(pair)) or exactly(self, pair, at))
+    decide(measure, draws, scores)
+    assert 0 < sum(asked) < 0.1 * REPLICATES * len(measure.pairs)
