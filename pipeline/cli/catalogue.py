@@ -1,4 +1,4 @@
-"""The catalogues: procedures, presets, metrics, formats and analyses, a line each; and all names in the schema of studies."""
+"""The catalogues: procedures, presets, metrics, formats, analyses and profiles, a line each; all names in the schema of studies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.cli.actions import print_json
-from pipeline.cli.options import KINDS, cli, complete_names, json_option
+from pipeline.cli.options import KINDS, cli, complete_names, complete_profiles, json_option
 from pipeline.cli.terminal import prose
 from pipeline.errors import UsageError
 from pipeline.options import meant
@@ -145,6 +145,28 @@ def analyses(names: tuple[str, ...], as_json: bool) -> None:
     """List the analyses that a study can ask for."""
     rows = [_says(row) for row in _members("analyses")]
     _show("analyses", rows, [row["description"] for row in rows], names, as_json)
+
+
+@cli.command()
+@click.argument("name", required=False, shell_complete=complete_profiles)
+@json_option
+def profiles(name: str | None, as_json: bool) -> None:
+    """List the clusters that --cluster knows by name.
+
+    With a name, its file is printed, to be changed and named instead:
+
+    \b
+      pipeline profiles slurm > mine.yaml
+      pipeline submit study.yaml --cluster mine.yaml
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.study.profile import PROFILES, list_profiles
+
+    texts = {one: (PROFILES / f"{one}.yaml").read_text(encoding="utf-8") for one in list_profiles()}
+    if name in texts and not as_json:
+        click.echo(texts[name], nl=False)
+        return
+    rows = [{"name": one, "description": text.partition("\n")[0].removeprefix("# "), "file": text} for one, text in texts.items()]
+    _show("profiles", rows, [row["description"] for row in rows], [name] if name else [], as_json)
 
 
 @cli.command()

@@ -10,14 +10,14 @@ from pathlib import Path
 import click
 
 from pipeline.cli.actions import print_json
-from pipeline.cli.options import cli, json_option, runs_option
+from pipeline.cli.options import cli, cluster_option, json_option, runs_option
 from pipeline.cli.terminal import prose
 
 __all__: list[str] = []
 
 
 @cli.command()
-@click.option("--cluster", help="Start this profile too, with one worker: local, or cluster/slurm.yaml.")
+@cluster_option("Start this profile too, with one worker: local, slurm, or a file of yours.")
 @runs_option
 @json_option
 def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
@@ -26,7 +26,7 @@ def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
     \b
     Examples:
       pipeline doctor
-      pipeline doctor --cluster cluster/slurm.yaml
+      pipeline doctor --cluster slurm
 
     Each line begins with ok, look (a study runs, but see below) or fail. Exit code 69 where anything fails.
     """  # noqa: D301 - click reads \b as "keep these lines"

@@ -17,7 +17,9 @@ __all__ = [
     "CommandWithNames",
     "UnknownCommand",
     "cli",
+    "cluster_option",
     "complete_files",
+    "complete_profiles",
     "complete_runs",
     "json_option",
     "override_options",
@@ -32,7 +34,7 @@ EXAMPLES = """\b
 Examples:
   pipeline compare base.txt new.txt -r ref.txt -m bleu
   pipeline run study.yaml         on this machine's cores
-  pipeline submit study.yaml --cluster slurm.yaml --wait
+  pipeline submit study.yaml --cluster slurm --wait
   pipeline status                 the latest run
 """
 
@@ -43,7 +45,7 @@ SECTIONS = {
     "Follow a run": ("status", "logs", "cancel", "resume", "list"),
     "Plan before you measure": ("power", "expect"),
     "Every night and in CI": ("gate", "reanalyse"),
-    "On a cluster": ("submit", "doctor"),
+    "On a cluster": ("submit", "profiles", "doctor"),
     "Keep and share": ("export", "import", "gc"),
     "What there is": ("metrics", "formats", "procedures", "presets", "analyses"),
     "Help": ("explain", "schema", "completion"),
@@ -178,6 +180,20 @@ def complete_names(family: str) -> Callable[[click.Context, click.Parameter, str
         return [name for name in list_plugins(family) if name.startswith(incomplete)]
 
     return complete
+
+
+def complete_profiles(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str | CompletionItem]:
+    """Return the profiles that come with the package, and let the shell add files."""
+    from click.shell_completion import CompletionItem
+
+    from pipeline.study.profile import list_profiles
+
+    return [*(name for name in list_profiles() if name.startswith(incomplete)), CompletionItem(incomplete, type="file")]
+
+
+def cluster_option(help: str) -> Callable[[F], F]:
+    """Return the option that names a cluster."""
+    return click.option("--cluster", shell_complete=complete_profiles, help=help)
 
 
 def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:

@@ -11,7 +11,7 @@ import click
 
 from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
 from pipeline.cli.advice import complete_advice
-from pipeline.cli.options import cli, json_option, place_options, quiet_option, run_argument, runs_option
+from pipeline.cli.options import cli, cluster_option, json_option, place_options, quiet_option, run_argument, runs_option
 from pipeline.cli.terminal import fold, prose, tell, width_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def cancel(run: str | None, runs: Path) -> None:
 @run_argument
 @runs_option
 @place_options
-@click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the run's]")
+@cluster_option("local, slurm or another of `pipeline profiles`, or a file of yours. [the run's]")
 @click.option("--serial", is_flag=True, help="Run in this process, without a cluster.")
 @click.option("--detach", is_flag=True, help="Return once it has started, as `submit` does.")
 @quiet_option

@@ -14,6 +14,7 @@ from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import (
     CommandWithNames,
     cli,
+    cluster_option,
     json_option,
     override_options,
     place_options,
@@ -128,7 +129,7 @@ def run(study: Path, workers: int | None, block_cells: int | None, runs: Path, s
 @override_options
 @place_options
 @runs_option
-@click.option("--cluster", help="local, or a profile: cluster/slurm.yaml. [the study's]")
+@cluster_option("local, slurm or another of `pipeline profiles`, or a file of yours. [the study's]")
 @click.option("--wait", is_flag=True, help="Wait for the run and exit with its code. Ctrl-C detaches; the run continues.")
 @click.option("--dry-run", is_flag=True, help="Show the plan, and the job script or what else would start; start nothing.")
 @quiet_option
@@ -147,8 +148,8 @@ def submit(
 
     \b
     Examples:
-      pipeline submit study.yaml --cluster cluster/slurm.yaml
-      pipeline submit study.yaml --cluster cluster/slurm.yaml --workers 20 --wait
+      pipeline submit study.yaml --cluster slurm
+      pipeline submit study.yaml --cluster slurm --workers 20 --wait
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
     from pipeline.study.load import locate_profile

@@ -25,7 +25,7 @@ from pipeline.study.complaints import complain
 from pipeline.study.frozen import Frozen
 from pipeline.study.marks import Document, KeyPath
 from pipeline.study.presets import set_preset
-from pipeline.study.profile import LOCAL, ClusterProfile
+from pipeline.study.profile import FILLED_IN, LOCAL, PROFILES, ClusterProfile, list_profiles
 from pipeline.study.schema import Study
 from pipeline.study.yaml_values import MOST_BYTES, parse_yaml
 
@@ -203,29 +203,47 @@ def override_study(study: Study, overrides: Sequence[str]) -> Study:
 
 
 def locate_profile(name: str, base: Path) -> str:
-    """Return the absolute path of a profile that is in order, or ``local``: what a coordinator elsewhere can read again."""
+    """Return the absolute path of a profile that is in order, or its name: what a coordinator elsewhere can read again."""
     load_profile(name, base)
     found = next((path for path in (Path(name), base / name) if path.is_file()), None)
     return name if name == "local" or found is None else str(found.absolute())
 
 
+def _find_profile(name: str, base: Path | None) -> Path:
+    """Return the file of a profile: one that is there, or else the one of this name that comes with the package."""
+    candidates = [Path(name), *([base / name] if base else [])]
+    there = next((path for path in candidates if path.is_file()), None)
+    if there is not None:
+        return there
+    known = list_profiles()
+    if name in FILLED_IN:
+        help = f"write it down, fill it in, and name the file: `pipeline profiles {name} > {name}.yaml`"
+        raise StudyError(Problem("P112", f"the profile {name!r} does not know your machines", None, help))
+    if name in known:
+        return PROFILES / f"{name}.yaml"
+    if candidates[0].exists() or re.search(r"[/\\]|\.ya?ml$", name):
+        ours = candidates[0].stem
+        if ours in known and not candidates[0].exists():
+            help = f"the package brings one: --cluster {ours}"
+            raise StudyError(Problem("P109", "the cluster profile does not exist", name, help))
+        return candidates[0]
+    help_ = suggest(name, known, otherwise="`pipeline profiles` lists those that are known by name; a file needs its path")
+    raise StudyError(Problem("P112", f"there is no cluster profile {name!r}", None, help_))
+
+
 def load_profile(name: Path | str, base: Path | None = None, overrides: Sequence[str] = ()) -> ClusterProfile:
-    """Read a cluster profile: ``local``, or a file, found from the current directory or else from ``base``.
+    """Read a cluster profile: ``local``, a file, found from the current directory or else from ``base``, or one of the package.
 
     ``overrides`` change it as they change a study, for example ``options.interface=lo``. A relative ``scheduler_file`` is
     relative to the profile.
     """
     if str(name) == "local":
         return LOCAL
-    candidates = [Path(name), *([base / name] if base else [])]
-    path = next((candidate for candidate in candidates if candidate.is_file()), candidates[0])
-    if not path.exists() and not re.search(r"[/\\]|\.ya?ml$", str(name)):
-        help = "local, or the path of a file such as cluster/slurm.yaml"
-        raise StudyError(Problem("P112", f"there is no cluster profile {str(name)!r}", None, help))
+    path = _find_profile(str(name), base)
     text = _read(path, "the cluster profile")
     document, problems = parse_yaml(text, str(path))
     if document.value is None and not problems:
-        raise StudyError(Problem("P107", "the cluster profile is empty", str(path), "see cluster/local.yaml"))
+        raise StudyError(Problem("P107", "the cluster profile is empty", str(path), "`pipeline profiles local` shows one"))
     if isinstance(document.value, dict):
         document.value.setdefault("name", path.stem)
     problems += [problem for override in overrides for problem in _override(document, override)]

@@ -1,15 +1,27 @@
-"""Where a study runs: the shape of a cluster profile, which `load` fills from a file."""
+"""Where a study runs: the shape of a cluster profile, which `load` fills from a file, and the files that come with the package."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
 from pipeline.study.frozen import Frozen
 
-__all__ = ["LOCAL", "ClusterProfile"]
+__all__ = ["FILLED_IN", "LOCAL", "PROFILES", "ClusterProfile", "list_profiles"]
+
+PROFILES = Path(__file__).parent / "profiles"
+"""The profiles that come with the package, a file each."""
+
+FILLED_IN = ("scheduler", "ssh")
+"""Of these, those that say nothing before they are filled in: where a scheduler is, which machines there are."""
+
+
+def list_profiles() -> list[str]:
+    """Return the names of the profiles that come with the package."""
+    return sorted(path.stem for path in PROFILES.glob("*.yaml"))
 
 
 class ClusterProfile(Frozen):
@@ -42,4 +54,4 @@ class ClusterProfile(Frozen):
 
 
 LOCAL = ClusterProfile(name="local", cluster="distributed.LocalCluster")
-"""This machine's cores: one process each, nothing to be reached from outside; the engine's defaults, see cluster/local.yaml."""
+"""This machine's cores: one process each, nothing to be reached from outside; see `pipeline profiles local`."""

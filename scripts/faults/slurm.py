@@ -24,7 +24,7 @@ __all__ = ["cancel_coordinator_job", "cancel_worker_jobs", "end_walltime", "has_
 
 _ROOT = Path(__file__).resolve().parents[2]
 _KIT = _ROOT / "cluster" / "slurm-test"
-_PROFILE = _ROOT / "cluster" / "slurm.yaml"
+_PROFILE = "slurm"
 _PROGRAMS = ("slurmctld", "slurmd", "munged", "sbatch")
 _OPEN = {"PENDING", "RUNNING", "COMPLETING", "CONFIGURING"}
 _START_SECONDS = 60.0

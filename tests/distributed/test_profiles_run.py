@@ -13,7 +13,7 @@ from support.batch_stand_in import end_jobs, install_pbs, jobs_of
 from support.private_sshd import run_sshd
 from support.studies import files_of, run_cli, times_done, write_scores, write_study
 
-CLUSTER = Path(__file__).resolve().parents[2] / "cluster"
+from pipeline.study.profile import PROFILES
 
 
 def a_study(folder: Path) -> Path:
@@ -28,7 +28,7 @@ def a_study(folder: Path) -> Path:
 
 
 def profile_of(folder: Path, name: str, **options: object) -> Path:
-    profile = yaml.safe_load((CLUSTER / f"{name}.yaml").read_text())
+    profile = yaml.safe_load((PROFILES / f"{name}.yaml").read_text())
     profile["options"] |= options
     (folder / "profile.yaml").write_text(yaml.safe_dump(profile))
     return folder / "profile.yaml"

@@ -38,7 +38,7 @@ def test_the_quickstart_runs_on_slurm_and_gives_the_bits_of_the_serial_engine(sl
         study,
         *SMALLER,
         "--cluster",
-        ROOT / "cluster" / "slurm.yaml",
+        "slurm",
         "--wait",
         "--runs",
         tmp_path / "slurm",
@@ -63,7 +63,7 @@ def test_workers_that_are_jobs_are_encrypted_and_have_their_keys_from_private_fi
 ) -> None:
     monkeypatch.setenv("SLURM_CONF", str(slurm.conf))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    profile = load_profile(ROOT / "cluster" / "slurm.yaml", overrides=["options.interface=lo"])
+    profile = load_profile("slurm", overrides=["options.interface=lo"])
     logs = tmp_path / "run" / "logs"
     with open_executor(profile, tmp_path, prefix="t", workers=1, logs=logs) as executor:
         executor._client.wait_for_workers(1, timeout=120)
@@ -102,9 +102,7 @@ def _mode(path: Path) -> int:
 @pytest.mark.slurm
 def test_the_doctor_examines_slurm_end_to_end(slurm: Slurm, tmp_path: Path) -> None:
     environment = {"SLURM_CONF": str(slurm.conf), "DASK_JOBQUEUE__SLURM__INTERFACE": "lo"}
-    done = run_cli(
-        "doctor", "--cluster", ROOT / "cluster" / "slurm.yaml", "--json", "--runs", tmp_path / "runs", environment=environment
-    )
+    done = run_cli("doctor", "--cluster", "slurm", "--json", "--runs", tmp_path / "runs", environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     verdicts = {each["topic"]: each["verdict"] for each in json.loads(done.stdout)["findings"]}
     assert {verdicts[topic] for topic in ("cluster", "encryption", "versions", "shared folder")} == {"ok"}
@@ -119,7 +117,7 @@ def test_the_coordinator_may_be_a_job_of_its_own(slurm: Slurm, tmp_path: Path) -
     (tools / "pipeline").write_text(f'#!/bin/sh\nexec {sys.executable} -m pipeline "$@"\n')
     (tools / "pipeline").chmod(0o755)
     variables = f"ALL,PATH={tools}:{os.environ['PATH']},DASK_JOBQUEUE__SLURM__INTERFACE=lo,PYTHONPATH={ROOT}"
-    arguments = ("--cluster", str(ROOT / "cluster" / "slurm.yaml"), "--workers", "1", "--runs", str(tmp_path / "runs"))
+    arguments = ("--cluster", "slurm", "--workers", "1", "--runs", str(tmp_path / "runs"))
     script = str(ROOT / "cluster" / "coordinator.sbatch")
     slurm.run("sbatch", "--wait", f"--export={variables}", "-o", str(tmp_path / "out"), script, str(study), *arguments, timeout=200)
     (run,) = (path.parent for path in (tmp_path / "runs").glob("*/state.json"))

@@ -16,6 +16,7 @@ from pipeline.cubes.history import open_history
 from pipeline.engine.launch import Launch, prepare
 from pipeline.errors import StoreError
 from pipeline.study.load import load_study
+from pipeline.study.profile import FILLED_IN
 
 Call = Callable[..., tuple[int, str]]
 ROOT = Path(__file__).parents[3]
@@ -30,9 +31,11 @@ FOLLOWED = {
     "tests/unit/cli/test_advice.py::test_what_only_shows_something_shows_it": """
         cli/actions: logs; cli/compare: procedures, presets; cli/options: metrics, formats
         cli/explain: explain; engine/doctor: gc; trainers/command: formats; study/starter: analyses, metrics
+        cli/runs: profiles; cli/studies: profiles; study/load: profiles, profiles local
         study/writing: schema; metrics/registry: metrics; metrics/own_metric: logs; survey/compare: metrics; store/lease: status
         error_help: procedures, logs, list, --help, compare --help, schema, metrics, formats, gc --help, import --help, status
     """,
+    "tests/unit/cli/test_advice.py::test_a_profile_that_knows_no_machines_is_written_down": "study/load: profiles {} > {}.yaml",
     "tests/unit/cli/test_advice.py::test_a_folder_without_runs_gets_one": "cli/runs: run STUDY",
     "tests/unit/cli/test_advice.py::test_a_history_without_slots_gets_one": "cubes/history: reanalyse STUDY",
     "tests/unit/cli/test_advice.py::test_an_archive_that_is_none_is_replaced_by_one": "store/archive: export, export RUN FILE",
@@ -235,6 +238,19 @@ def test_what_only_shows_something_shows_it(at: Path, call: Call, monkeypatch: p
     code, printed = call(*command.split())
     assert code == 0
     assert printed.strip()
+
+
+@pytest.mark.parametrize("name", FILLED_IN)
+def test_a_profile_that_knows_no_machines_is_written_down(at: Path, call: Call, name: str) -> None:
+    code, said = call("submit", "study.yaml", "--dry-run", "--cluster", name)
+    assert code != 0
+    (advice,) = re.findall(r"`pipeline ([^`]+)`", said)
+    command, _, file = advice.partition(" > ")
+    code, printed = call(*command.split())
+    assert code == 0
+    (at / file).write_text(printed, encoding="utf-8")
+    code, said = call("submit", "study.yaml", "--dry-run", "--cluster", file)
+    assert (code, f"cluster {name}" in said) == (0, True)
 
 
 def test_a_folder_without_runs_gets_one(at: Path, call: Call) -> None:

@@ -1,4 +1,4 @@
-"""Every profile of `cluster/` loads, and `submit --dry-run` shows what it would start; nothing is started."""
+"""Every profile of the package loads, and `submit --dry-run` shows what it would start; nothing is started."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from pipeline.engine.clusters.cluster import find_class
 from pipeline.engine.dask import preview_start
 from pipeline.errors import ClusterError
 from pipeline.study.load import load_profile
+from pipeline.study.profile import PROFILES
 
 CLUSTER = Path(__file__).resolve().parents[3] / "cluster"
 BATCH = {"slurm": "#SBATCH -n 1", "pbs": "#PBS -l walltime=01:00:00", "sge": "#$ -l h_rt=01:00:00", "lsf": "#BSUB -n 1"}
 
 
 def shown(name: str, **more: Any) -> str:
-    return preview_start(load_profile(str(CLUSTER / f"{name}.yaml"), **more), None, Path("/runs/r/logs"))
+    return preview_start(load_profile(str(PROFILES / f"{name}.yaml"), **more), None, Path("/runs/r/logs"))
 
 
 def test_no_profile_is_without_a_test() -> None:
     known = {*BATCH, "htcondor", "local", "scheduler", "ssh", "kubernetes", "gateway"}
-    assert {path.stem for path in CLUSTER.glob("*.yaml")} == known
+    assert {path.stem for path in PROFILES.glob("*.yaml")} == known
 
 
 @pytest.mark.parametrize(("name", "line"), BATCH.items())
@@ -77,14 +78,14 @@ def test_what_has_no_script_is_shown_as_class_and_options_without_secrets() -> N
     assert "cluster ssh: distributed.SSHCluster, workers: 1" in ssh
     assert ("hosts: ['localhost', 'localhost']" in ssh, "hunter2" in ssh, "(not shown)" in ssh) == (True, False, True)
     assert shown("kubernetes").startswith("cluster kubernetes: the scheduler at tls://pipeline-scheduler.default.svc")
-    assert shown("scheduler").endswith("cluster/scheduler.json; nothing is started")
+    assert shown("scheduler").endswith("profiles/scheduler.json; nothing is started")
 
 
 def test_submit_shows_the_plan_and_the_job_and_starts_nothing(tmp_path: Path) -> None:
     pytest.importorskip("dask_jobqueue")
     write_scores(tmp_path / "scores.csv", ["a", "b"])
     study = write_study(tmp_path / "s.yaml", metrics=["mean"], test_sets={"n": {"format": "scores", "outputs": "scores.csv"}})
-    done = run_cli("submit", study, "--cluster", CLUSTER / "pbs.yaml", "--workers", "7", "--dry-run", "--runs", tmp_path / "runs")
+    done = run_cli("submit", study, "--cluster", "pbs", "--workers", "7", "--dry-run", "--runs", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     assert "stage" in done.stdout
     assert "cluster pbs: dask_jobqueue.PBSCluster, workers: 7; each job is" in done.stdout
@@ -108,12 +109,12 @@ def test_the_gateway_is_a_cluster_class_although_it_inherits_from_nothing(monkey
     made = type("GatewayCluster", (), {"__module__": "dask_gateway.client"})
     module.GatewayCluster = made  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dask_gateway", module)
-    assert find_class(load_profile(str(CLUSTER / "gateway.yaml"))) == (made, "other")
+    assert find_class(load_profile("gateway")) == (made, "other")
 
 
 def test_the_manifests_for_kubernetes_agree_with_the_profile() -> None:
     cluster, job = (yaml.safe_load((CLUSTER / "kubernetes" / name).read_text()) for name in ("daskcluster.yaml", "job.yaml"))
-    profile = load_profile(str(CLUSTER / "kubernetes.yaml"))
+    profile = load_profile("kubernetes")
     assert profile.address == f"tls://{cluster['metadata']['name']}-scheduler.default.svc.cluster.local:8786"
     scheduler, worker = (cluster["spec"][role]["spec"] for role in ("scheduler", "worker"))
     pods = [scheduler, worker, job["spec"]["template"]["spec"]]

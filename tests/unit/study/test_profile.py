@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import StudyError
-from pipeline.study.load import load_profile
-
-CLUSTER = Path(__file__).resolve().parents[3] / "cluster"
+from pipeline.study.load import load_profile, locate_profile
+from pipeline.study.profile import FILLED_IN, PROFILES, list_profiles
 
 
 def test_local_needs_no_file() -> None:
@@ -22,19 +21,19 @@ def test_local_needs_no_file() -> None:
 
 @pytest.mark.parametrize("name", ["local", "scheduler", "slurm"])
 def test_profiles_of_the_project_are_sound(name: str) -> None:
-    profile = load_profile(CLUSTER / f"{name}.yaml")
+    profile = load_profile(PROFILES / f"{name}.yaml")
     assert profile.name == name
 
 
 def test_the_local_profile_names_arguments_that_the_class_has() -> None:
     from distributed import LocalCluster
 
-    assert set(load_profile(CLUSTER / "local.yaml").options) <= set(inspect.signature(LocalCluster).parameters)
+    assert set(load_profile(PROFILES / "local.yaml").options) <= set(inspect.signature(LocalCluster).parameters)
 
 
 def test_the_slurm_profile_makes_a_job_script() -> None:
     jobqueue = pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
-    profile = load_profile(CLUSTER / "slurm.yaml", overrides=["options.interface=lo", "options.queue=debug"])
+    profile = load_profile(PROFILES / "slurm.yaml", overrides=["options.interface=lo", "options.queue=debug"])
     job = jobqueue.slurm.SLURMJob("tcp://127.0.0.1:1", "name", **profile.options)
     script = job.job_script()
     assert "#SBATCH -p debug" in script
@@ -73,7 +72,27 @@ def test_a_wrong_profile_says_why(tmp_path: Path, text: str, code: str, words: s
 
 
 def test_a_profile_that_is_not_there_is_said() -> None:
-    with pytest.raises(StudyError, match="P112: there is no cluster profile 'slrum'"):
+    with pytest.raises(StudyError, match="P112: there is no cluster profile 'slrum'") as raised:
         load_profile("slrum")
+    assert (raised.value.problems[0].help or "").startswith("did you mean 'slurm'?")
     with pytest.raises(StudyError, match="P109"):
-        load_profile("cluster/none.yaml")
+        load_profile("mine/none.yaml")
+
+
+def test_a_profile_of_the_package_is_named_without_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_profile("slurm", tmp_path) == load_profile(PROFILES / "slurm.yaml")
+    assert locate_profile("slurm", tmp_path) == "slurm"  # a coordinator in another folder has it as well
+    # A file of one's own comes first, wherever it is.
+    (tmp_path / "slurm").write_text("address: tls://own:1\n")
+    assert load_profile("slurm").address == "tls://own:1"
+    assert locate_profile("slurm", tmp_path) == str(tmp_path / "slurm")
+
+
+def test_every_profile_of_the_package_is_found_by_name_or_must_be_filled_in() -> None:
+    for name in list_profiles():
+        if name in FILLED_IN:
+            with pytest.raises(StudyError, match=r"P112: the profile '.*' does not know your machines"):
+                load_profile(name)
+        else:
+            assert load_profile(name).name == name
