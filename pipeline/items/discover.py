@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem
 from pipeline.inputs import locate_input
-from pipeline.items.names import COMPRESSIONS, name_without_ending
+from pipeline.items.names import COMPRESSIONS, name_without_ending, pattern_of_files
 
 __all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out", "pattern_of_names"]
 
@@ -79,7 +79,7 @@ def find_outputs(
     if is_table(outputs):
         path = locate_input(base, outputs)
         if os.path.isdir(path):  # no error for a name that is too long: its reader tells of that
-            hint = f'name its files: outputs: "{outputs.rstrip("/")}/{{system}}.txt"'
+            hint = f'name its files: `outputs: "{outputs.rstrip("/")}/{_name_files(path)}"`'
             return [], [Problem("P219", "the outputs are a folder", str(path), hint)]
         return [Found(None, path)], []
     place = locate_input(base, outputs)
@@ -92,6 +92,29 @@ def find_outputs(
         if not (is_excluded(str(found.system), exclude) or (found.written and is_excluded(found.written, exclude)))
     ]
     return kept, _duplicates(kept)
+
+
+def _name_files(folder: Path) -> str:
+    """Return what to write behind the name of a folder for the files in it: those of the commonest ending, or of its folders."""
+    try:
+        there = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    except OSError:  # of another user
+        there = []
+    kinds: dict[str, list[str]] = {}
+    for path in there:
+        if path.is_file():
+            kinds.setdefault(path.name.removeprefix(name_without_ending(path.name)).lower(), []).append(path.name)
+    known = {ending: files for ending, files in kinds.items() if ending} or kinds
+    files = max(known.values(), key=len, default=[])
+    if files:
+        return pattern_of_files(files) if len(files) > 1 else files[0]
+    below = [{path.name for path in inner.iterdir() if path.is_file()} for inner in there if _is_open(inner)]
+    shared = sorted(set.intersection(*below)) if below else []
+    return f"{{system}}/{shared[0]}" if shared else "{system}/*" if any(below) else "{system}.txt"
+
+
+def _is_open(folder: Path) -> bool:
+    return folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
 
 
 def names_left_out(outputs: str | Mapping[str, str] | None, *, base: Path, exclude: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from pipeline.errors import UsageError
 from pipeline.items.readers.registry import known_endings
 
-__all__ = ["COMPRESSIONS", "WORDS_FOR_A_RUN", "name_outputs", "name_without_ending"]
+__all__ = ["COMPRESSIONS", "WORDS_FOR_A_RUN", "name_outputs", "name_without_ending", "pattern_of_files"]
 
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 """Endings of the compressions that files are read in."""
@@ -82,6 +82,29 @@ def name_outputs(paths: Sequence[str | Path]) -> dict[str, str]:
             if len(set(names)) == len(names) == len(given) and not nothing_left:
                 return dict(zip(names, given, strict=True))
     return {path: path for path in given}
+
+
+def pattern_of_files(files: Sequence[str]) -> str:
+    """Return the pattern with ``{system}`` that finds all of several files of one folder, with what they share written out.
+
+    Endings that differ are left open: then they are no part of the names.
+
+    Examples
+    --------
+    >>> pattern_of_files(["uedin.de-en.txt", "nvidia.de-en.txt"]), pattern_of_files(["hyps.a.gz", "hyps.b.gz"])
+    ('{system}.de-en.txt', 'hyps.{system}.gz')
+    >>> pattern_of_files(["a.txt", "b.txt.gz"]), pattern_of_files(["gpt-4.1.jsonl"])
+    ('{system}', '{system}.jsonl')
+    """
+    plain = [name_without_ending(file) for file in files]
+    endings = {file.removeprefix(name) for file, name in zip(files, plain, strict=True)}
+    if len(endings) > 1:
+        return "{system}"
+    names = _without_shared_parts(plain)
+    before, _, behind = plain[0].partition(names[0])
+    if any(one != before + name + behind for one, name in zip(plain, names, strict=True)):
+        before = behind = ""
+    return f"{before}{{system}}{behind}{endings.pop()}"
 
 
 def _cut(name: str, endings: Sequence[str]) -> str:

@@ -148,11 +148,29 @@ ITEMS = {
             {"test_set": "{format: scores, outputs: '{system}.csv'}"},
         ),
         Case(
-            'name its files: outputs: "{}/{system}.txt"',
+            'name its files: `outputs: "{}/{}"`',
             "{format: text, references: [ref.txt], outputs: out}",
             TEXTS,
-            {"test_set": '{format: text, references: [ref.txt], outputs: "out/{system}.txt"}'},
+            {"test_set": "{format: text, references: [ref.txt], <0>}"},
             metric="bleu",
+        ),
+        Case(  # what all names have in common is no part of them; what lies beside the outputs has another ending
+            'name its files: `outputs: "{}/{}"`',
+            "{format: scores, outputs: out/}",
+            {"out/mt.a.de.csv": TABLES["a.csv"], "out/mt.b.de.csv": TABLES["b.csv"], "out/README.md": "of May"},
+            {"test_set": "{format: scores, <0>}"},
+        ),
+        Case(  # a folder for each system
+            'name its files: `outputs: "{}/{}"`',
+            "{format: scores, outputs: out}",
+            {"out/a/scores.csv": TABLES["a.csv"], "out/b/scores.csv": TABLES["b.csv"], "out/b/log.txt": "it went well"},
+            {"test_set": "{format: scores, <0>}"},
+        ),
+        Case(  # one table of all systems
+            'name its files: `outputs: "{}/{}"`',
+            "{format: scores, outputs: out}",
+            {"out/all.csv": "item,a,b\n1,1,3\n2,2,2\n3,2,1\n"},
+            {"test_set": "{format: scores, <0>}"},
         ),
         Case(
             "make the pattern narrower, or map names to paths",

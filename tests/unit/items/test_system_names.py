@@ -162,3 +162,28 @@ def test_the_folder_above_a_link_is_that_of_the_place_it_leads_to(tmp_path):
     (tmp_path / "elsewhere" / "a.txt").write_text("x\n")
     found, _ = find_outputs({"a": "../a.txt"}, base=tmp_path / "studies" / "wmt")
     assert found[0].path.read_text() == "x\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "pattern"),
+    [
+        (["a.txt", "b.txt", "README.md", ".hidden.txt"], "{system}.txt"),
+        (["mt.a.de.csv", "mt.b.de.csv"], "mt.{system}.de.csv"),
+        (["a.jsonl.gz", "b.jsonl.gz", "log"], "{system}.jsonl.gz"),
+        (["gpt-4.1.conllu", "gpt-4.5.conllu", "notes.txt"], "{system}.conllu"),
+        (["scores.csv"], "scores.csv"),
+        (["one/out.txt", "two/out.txt", "two/log.txt"], "{system}/out.txt"),
+        (["one/x.txt", "two/y.txt"], "{system}/*"),
+        ([], "{system}.txt"),
+    ],
+)
+def test_outputs_that_are_a_folder_are_named_as_its_files_are(files: list[str], pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    for file in files:
+        (tmp_path / "out" / file).parent.mkdir(exist_ok=True)
+        (tmp_path / "out" / file).write_text("x\n")
+    found, problems = find_outputs("out", base=tmp_path)
+    assert found == []
+    assert [(problem.code, problem.help) for problem in problems] == [("P219", f'name its files: `outputs: "out/{pattern}"`')]
+    if files:
+        assert find_outputs(f"out/{pattern}", base=tmp_path)[1] == []
