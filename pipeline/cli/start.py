@@ -57,8 +57,9 @@ def init(
 ) -> None:
     """Write a commented study, ready to run, from your files.
 
-    Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with. Folders
-    that each hold outputs of several systems, or a folder of such folders, are test sets of one study.
+    Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
+    called docs, or a table of segments with a column of documents, says which document each item stands in. Folders that each hold
+    outputs of several systems, or a folder of such folders, are test sets of one study.
 
     \b
     Examples:
@@ -77,6 +78,7 @@ def init(
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders, find_test_sets
+    from pipeline.survey.near_documents import propose_documents
     from pipeline.survey.survey import survey_study
 
     if output.exists():
@@ -84,17 +86,20 @@ def init(
     with speaking_of_compare():
         sets = {} if references else find_test_sets(outputs or (".",), base=Path.cwd())
         sets = sets or {UNNAMED_SET: expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")}
-        loaded = join_studies({
-            name: compare_study(
-                parse_named(files.outputs, base=Path.cwd()),
-                files.references,
-                metrics=[parse_flow(metric, "-m") for metric in metrics],
-                format=parse_flow(format_, "--format"),
-                columns=parse_columns(columns) or None,
-                baseline=baseline,
+        studies = {
+            name: propose_documents(
+                compare_study(
+                    parse_named(files.outputs, base=Path.cwd()),
+                    files.references,
+                    metrics=[parse_flow(metric, "-m") for metric in metrics],
+                    format=parse_flow(format_, "--format"),
+                    columns=parse_columns(columns) or None,
+                    baseline=baseline,
+                )
             )
             for name, files in sets.items()
-        })  # fmt: skip
+        }
+        loaded = join_studies({name: one.loaded for name, one in studies.items()})
         found = survey_study(loaded.study, loaded.base).inputs.test_sets
     systems = list(dict.fromkeys(output.system for test_set in found for output in test_set.outputs))
     everywhere = [name for name in systems if all(any(o.system == name for o in test_set.outputs) for test_set in found)]
@@ -104,6 +109,7 @@ def init(
     chosen = guess and ("named" if baseline else "by its name")
     for line in (
         *(files.told for files in sets.values()),
+        *dict.fromkeys(one.told for one in studies.values()),
         f"format: {', '.join(dict.fromkeys(forms.values()))}",
         f"systems: {_name_all(systems)}",
         f"size: {_list_sizes(counted)}",

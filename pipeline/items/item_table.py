@@ -81,7 +81,7 @@ class ItemTable:
             return DOCUMENT not in self.columns
         return self.columns.get(column, column) in self.header
 
-    def _likely_document(self) -> str | None:
+    def likely_document(self) -> str | None:
         """Return the only column whose name speaks of documents."""
         likely = [name for name in self.header if "doc" in name.lower()]
         return likely[0] if len(likely) == 1 else None
@@ -93,7 +93,7 @@ class ItemTable:
                 "P223",
                 f"the documents are a table, and no column of it is 'document'; there are: {', '.join(map(repr, self.header))}",
                 where=f"{self.path}:1",
-                help=f"say which column it is: `columns: {{document: {self._likely_document() or '…'}}}`; "
+                help=f"say which column it is: `columns: {{document: {self.likely_document() or '…'}}}`; "
                 "a file of one document name per line has no tab, comma or semicolon in its first line",
             )
         name = self.columns[DOCUMENT]

@@ -68,6 +68,52 @@ def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
     assert {"thresholds", "calibration-transfer"} < {finding["analysis"] for finding in report["findings"]}
 
 
+def with_documents(folder: Path, file: str, content: str) -> tuple[str, dict[str, object]]:
+    """Return what `init` says of three outputs of 20 lines with a file beside them, and the test set that it writes."""
+    write_text_outputs(folder, ["a", "b", "c"], items=20)
+    (folder / file).write_text(content, encoding="utf-8")
+    made = run_cli("init", *(f"out-{k}.txt" for k in range(3)), "-r", "ref.txt", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    (test_set,) = load_study(folder / "study.yaml").study.test_sets.values()
+    checked = run_cli("check", "study.yaml", cwd=folder)
+    assert checked.returncode == 0, checked.stderr
+    assert ("20 items in 5 documents" in checked.stdout) == (test_set.documents is not None)
+    return made.stderr, {"documents": test_set.documents, "columns": dict(test_set.columns)}
+
+
+@pytest.mark.parametrize(
+    ("file", "head", "columns"),
+    [
+        ("docs.txt", None, {}),
+        ("documents.tsv", "document\tdomain", {}),
+        ("segments.tsv", "docid\tdomain", {"document": "docid"}),
+    ],
+)
+def test_documents_beside_the_outputs_are_proposed(file: str, head: str | None, columns: dict[str, str], tmp_path: Path) -> None:
+    rows = [f"d{k // 4}" + ("" if head is None else "\tnews") for k in range(20)]
+    said, test_set = with_documents(tmp_path, file, "\n".join([*([head] if head else []), *rows]) + "\n")
+    assert test_set == {"documents": file, "columns": columns}
+    assert f"documents: {file} names 5; whole documents are drawn" in said
+    assert "size: 20 segments in 5 documents" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("docs.txt", "d1\nd2\n", "documents: docs.txt is left out: the documents have 2 lines, the test set has 20 items"),
+        ("docs.txt", "".join(f"d{k}\n" for k in range(20)), "every line is a document of its own"),
+        ("segments.tsv", "domain\tlength\n" + "news\t3\n" * 20, ""),
+        ("segments.txt", "d\n" * 20, ""),
+        ("thoughts.txt", "d1\n" * 10 + "d2\n" * 10, ""),
+    ],
+)
+def test_what_does_not_say_where_items_stand_is_no_proposal(file: str, content: str, told: str, tmp_path: Path) -> None:
+    said, test_set = with_documents(tmp_path, file, content)
+    assert test_set == {"documents": None, "columns": {}}
+    assert told in said
+    assert ("documents: " in said) == bool(told)
+
+
 def test_of_few_systems_no_p_is_asked_about_another_test_set(tmp_path: Path) -> None:
     for name in ("news", "talks"):
         write_text_outputs(tmp_path / name, ["a", "b"], items=10)
