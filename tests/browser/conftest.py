@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from support.studies import run_cli
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report, odd_cubes
 
+from pipeline.interfaces import Column, Finding, Table
 from pipeline.report.build import build_report
 from pipeline.report.item_scores import ItemScores
 from pipeline.report.write import render_report
@@ -61,8 +63,15 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     driver.quit()
 
 
-def write_page(folder: Path, cubes: dict, analyses: tuple[str, ...] = ("thresholds",), items: Sequence[ItemScores] = ()) -> Path:
+def write_page(
+    folder: Path,
+    cubes: dict,
+    analyses: tuple[str, ...] = ("thresholds",),
+    items: Sequence[ItemScores] = (),
+    findings: Sequence[Finding] = (),
+) -> Path:
     given = make_report(cubes, analyses=analyses, items=items)
+    given = replace(given, findings=[*given.findings, *findings])
     files = render_report(given, build_report(given))
     page = folder / "index.html"
     page.write_bytes(files["index.html"])
@@ -70,12 +79,12 @@ def write_page(folder: Path, cubes: dict, analyses: tuple[str, ...] = ("threshol
 
 
 def synthetic_cubes(systems: int) -> dict:
-    """Scores of many systems, a few points apart."""
+    """Scores of many systems, of 1 at most and so of many digits, a few hundredths apart."""
     rng = np.random.default_rng(systems)
-    truth = np.sort(rng.normal(50, 1.5, systems))[::-1]
+    truth = np.sort(rng.normal(0.5, 0.015, systems))[::-1]
     names = [f"system-{k:04d}" for k in range(systems)]
-    se = np.full((1, systems * (systems - 1) // 2), 0.4)
-    return {"news": build_cube((truth + rng.normal(0, 0.2, systems))[None], names, name="news", sizes={"full": 1000}, se=se)}
+    se = rng.uniform(0.003, 0.005, (1, systems * (systems - 1) // 2))
+    return {"news": build_cube((truth + rng.normal(0, 0.002, systems))[None], names, name="news", sizes={"full": 1000}, se=se)}
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +117,10 @@ def write_answers(path: Path, right: np.ndarray) -> None:
 
 @pytest.fixture(scope="session")
 def bins_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page whose figures have bins of p and test sizes below their axes: two test sets of one population, at many sizes."""
+    """A page whose figures have bins of p and test sizes below their axes: two test sets of one population, at many sizes.
+
+    It has a suite too, and a table that begins with a long sentence, as the known answers of a study do.
+    """
     rng = np.random.default_rng(5)
     names, sizes = [f"s{k}" for k in range(12)], {"300": 300, "320": 320, "997": 997, "full": 1000}
     truth = np.linspace(50, 54, len(names))
@@ -117,7 +129,12 @@ def bins_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name: build_cube(truth + rng.normal(0, 0.4, (len(sizes), len(names))), names, name=name, sizes=sizes, se=se)
         for name in ("news", "talks")
     }
-    return write_page(tmp_path_factory.mktemp("bins"), cubes, ("size-curve", "calibration-transfer"))
+    said = "the threshold of the pairs near borderline, by random subsets of 800 of the items"
+    columns = (Column("what", "what"), Column("expected", "expected", "number"), Column("remark", "remark"))
+    known = Finding("known", ({"what": said, "expected": 0.5, "remark": "no pair has a p-value in [0.04, 0.06]"},))
+    known = replace(known, tables=(Table("Expected and found", {}, columns),))
+    folder = tmp_path_factory.mktemp("bins")
+    return write_page(folder, cubes, ("size-curve", "calibration-transfer", "suite"), findings=[known])
 
 
 @pytest.fixture(scope="session")

@@ -127,6 +127,30 @@ def test_no_row_is_as_high_as_the_screen_of_a_phone(browser, models_page):
     assert max(heights) < 100
 
 
+@pytest.mark.parametrize("page", ["odd_page", "models_page", "bins_page"])
+def test_beside_the_first_column_which_stays_there_is_room_for_another(browser, request, page):
+    open_page(browser, request.getfixturevalue(page), width=400)
+    open_all(browser)
+    script = """
+    return [...document.querySelectorAll('.scroll')].filter(region => region.scrollWidth > region.clientWidth)
+      .map(region => region.querySelector('tbody td').offsetWidth / region.clientWidth)
+    """
+    shares = browser.execute_script(script)
+    assert len(shares) > 2
+    assert max(shares) < 0.55
+
+
+def test_a_common_screen_has_room_for_a_table_of_thresholds(browser, page_of_100):
+    open_page(browser, page_of_100, width=1160)  # of more systems it has one more interval, and the whole of 1280
+    script = """
+    return [...document.querySelectorAll('#thresholds .scroll')]
+      .map(region => [region.querySelectorAll('th').length, region.scrollWidth - region.clientWidth])
+    """
+    tables = browser.execute_script(script)
+    assert max(columns for columns, _ in tables) > 12
+    assert [beyond for _, beyond in tables] == [0] * len(tables)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_verdict_of_a_pair_is_in_sight(browser, odd_page, width):
     """No screen must be scrolled sideways for what was decided; what stands beside it is asked for."""

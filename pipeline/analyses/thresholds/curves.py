@@ -160,4 +160,4 @@ def _draw(classes: Sequence[Sequence[Mapping[str, Any]]], metric: str, chart: Ch
         right = max(right, sure[0], expected[-1]["gain"])
     chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, 1.1 * right
     chart.y.label, chart.y.low, chart.y.high = "significant, % of pairs", -2, 102
-    chart.legend = "bottom right"
+    chart.legend = "above"

@@ -149,8 +149,10 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
         where = {key: row[key] for key in _KEYS}
         low, high = row["window"]
         if row["relation"] == "all":
-            share = f"{row['percentile']:g}th percentile"
-            caption = f"The band is p in [{low:g}, {high:g}], a dashed line the {share} of the gains in it."
+            caption = f"The band is p in [{low:g}, {high:g}]"
+            caption += (
+                f", a dashed line the {row['percentile']:g}th percentile of the gains in it." if row["gain"] is not None else "."
+            )
             yield Mark(where, "p", (low, high), caption=caption, relation=row["relation_by"])
         values = tuple((str(x), str(y)) for x, y in row["values"])
         of = {"pairs": row["relation"], "relation": row["relation_by"], "values": values}

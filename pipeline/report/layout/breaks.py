@@ -1,4 +1,4 @@
-"""Where the lines of a page may not break: inside a name, inside `α = 0.05`, between a number and its unit."""
+"""Where the lines of a page may break: not inside `α = 0.05` nor between a number and its unit, but between the parts of a name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from markupsafe import Markup, escape
 
-__all__ = ["LineBreaks", "keep_together"]
+__all__ = ["LineBreaks", "break_between_parts", "keep_together", "room_of"]
 
 _NO_BREAK = "\u00a0"
 _LONGEST = 28
@@ -15,6 +15,9 @@ _LONGEST = 28
 _TERMS = ("max-T", "Max-T")
 """Words with a hyphen that a reader would stumble over if a line ended there."""
 _COUNTED = "%|pairs?|units?|items?|systems?|segments?|documents?|replicates?|runs?|models?|families|others?|more|points?|GB|MB|s"
+_WIDE, _LONG = 16, 28
+"""Characters of a cell or head beyond which a phone gives its column a width of its own, and a greater one."""
+_PARTS = re.compile(r"(?<=[_.|:])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
 _CODE = re.compile(r"([(\[]?)`([^`\n]+)`([)\].,;:]*)")
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
@@ -29,6 +32,29 @@ def keep_together(text: str) -> str:
     '66~pairs at α~=~0.05'
     """
     return _BEFORE_UNIT.sub(_NO_BREAK, _AROUND_SIGN.sub(rf"{_NO_BREAK}\1{_NO_BREAK}", text))
+
+
+def break_between_parts(text: str) -> Markup:
+    """Return a cell whose lines may end between the parts of a long word, as names of systems are.
+
+    Examples
+    --------
+    >>> print(break_between_parts("JDExploreAcademy"), break_between_parts("abs.pointer_gen_cov"), break_between_parts("GPT-4.1"))
+    JDExplore<wbr>Academy abs.<wbr>pointer_<wbr>gen_<wbr>cov GPT-4.1
+    """
+    return Markup("<wbr>").join(_PARTS.split(text)) if any(len(word) > 12 for word in text.split()) else escape(text)
+
+
+def room_of(text: str, is_words: bool) -> Markup:
+    """Return the class of a cell or a head: whether it holds words, and whether a phone must make room for it.
+
+    Examples
+    --------
+    >>> print(room_of("better", True), room_of("smallest gain with one-sided p", False), repr(str(room_of("gain", False))))
+     class="t"  class="long" ''
+    """
+    names = ["t"] * is_words + ["long" if len(text) > _LONG else "wide"] * (len(text) > _WIDE)
+    return Markup(' class="{}"').format(" ".join(names)) if names else Markup("")
 
 
 class LineBreaks:

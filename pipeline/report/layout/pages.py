@@ -16,7 +16,7 @@ from pipeline.report.claims import claim_of
 from pipeline.report.document import Report
 from pipeline.report.drawing.svg import Drawing, inline_svg
 from pipeline.report.item_scores import ItemScores, encode_item_scores
-from pipeline.report.layout.breaks import LineBreaks
+from pipeline.report.layout.breaks import LineBreaks, break_between_parts, room_of
 from pipeline.report.layout.markdown import escape
 from pipeline.report.layout.templates import make_environment
 from pipeline.report.layout.view import View
@@ -32,6 +32,8 @@ __all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 LONG = 25
 LONG_CAPTION = 420
 """Characters of a caption that is folded: who knows the table need not scroll past it."""
+MOST_COLUMNS = 12
+"""Of a table in the usual letters; the words and numbers of one with more stand closer, so that a common screen has room for it."""
 MOST_FIGURES = 10
 _TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
 """How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
@@ -61,6 +63,7 @@ def render_html(
     environment = make_environment()
     breaks = LineBreaks([*(row.name for row in report.systems), *(row.model for row in report.models), *report.procedures])
     environment.filters |= {"coded": breaks.coded, "sentence": breaks.sentence, "name_metric": name_metric}
+    environment.filters |= {"breakable": break_between_parts, "room": room_of}
     # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
     inline = {drawing.file: Markup(_inline(drawing, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
     sections = []
@@ -85,6 +88,7 @@ def render_html(
         inline=inline,
         long=LONG,
         long_caption=LONG_CAPTION,
+        most_columns=MOST_COLUMNS,
         marks=MARKS,
         methods=describe_methods(report),
         paragraph=methods_paragraph(report),

@@ -178,7 +178,7 @@
     }
     return parts;
   };
-  const noBreaks = (words) => words.replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d) (?=%)/g, "$1\u00a0");
+  const noBreaks = (words) => words.replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d|\bp) (?=%|adjusted)/g, "$1\u00a0");
   // Items that drive the gain of any two systems, by what the page holds of each system's items.
   const stored = JSON.parse(document.getElementById("item-scores")?.textContent ?? "[]");
   const valuesOf = (of, system) => {

@@ -114,6 +114,9 @@ def test_classes_have_their_own_curves_and_few_pairs_none():
     assert {row["relation"] for row in finding.csv["threshold_curves"]} == {"all", "same", "different"}
     same, different = (np.interp(0.9, *curve(finding, "as found", name)) for name in ("same", "different"))
     assert (same, different) == (1, 0)  # .9 is above 1.645 · .3 and below 1.645 · .9
+    chart = Chart()
+    next(figure for figure in finding.figures if figure.name == "significant").draw(chart)
+    assert chart.legend == "above"  # the curves reach into every corner
     none = Thresholds().find({"news": build_cube(np.array([50.0, 49.0, 48.8]), list("abc"))}, {})
     assert none.csv["threshold_curves"] == []
     assert not [figure for figure in none.figures if figure.name == "significant"]

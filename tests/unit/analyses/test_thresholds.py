@@ -71,7 +71,10 @@ def test_identical_pairs_are_left_out_and_counted():
 
 
 def test_an_empty_window_gives_null_with_the_reason():
-    row = row_of(Thresholds().find({"news": build_cube(np.array([10.0, 1.0]), list("ab"))}, {}))
+    finding = Thresholds().find({"news": build_cube(np.array([10.0, 1.0]), list("ab"))}, {})
+    (band,) = (mark for mark in finding.marks if mark.axis == "p")
+    assert band.caption == "The band is p in [0.04, 0.06]."  # and no word of a line, which there is not
+    row = row_of(finding)
     assert row["gain"] is None
     assert row["reason"] == "no pair has a p-value in [0.04, 0.06]"
     assert row["interval"] is None

@@ -17,7 +17,7 @@ from support.synthetic_reports import make_report, odd_cubes
 from pipeline.interfaces.charts import MARKERS, Axis, Chart
 from pipeline.interfaces.figures import PALETTE
 from pipeline.report.build import build_report
-from pipeline.report.drawing.charts.draw import draw_chart
+from pipeline.report.drawing.charts.draw import draw_chart, draw_chart_narrow
 from pipeline.report.drawing.charts.markers import path_of, thin_out
 from pipeline.report.drawing.figures import draw_all
 from pipeline.report.drawing.standings.forest import Entry, draw_forest
@@ -208,6 +208,20 @@ def test_the_rows_of_a_legend_end_within_the_picture() -> None:
     ]
     assert len(ends) == 9
     assert max(ends) <= 720
+
+
+def test_on_a_phone_long_names_of_rows_stand_above_what_is_drawn_in_them() -> None:
+    chart = Chart(legend="above")
+    names = [f"a class of pairs that has a long name {row}" for row in range(3)]
+    chart.points([1.0, 2.0, 3.0], [0, 1, 2], colour=BLUE, label="found")
+    chart.y.ticks, chart.y.low, chart.y.high = list(enumerate(names)), -0.6, 2.6
+    narrow = ElementTree.fromstring(draw_chart_narrow(chart, (7.2, 2.0), title="Title", alt="Alt"))
+    places, found = texts(narrow), centres(narrow, BLUE)[:3]
+    for name, (_, y) in zip(names, found, strict=True):
+        assert y - 22 < float(places[name].get("y", "")) < y - 8  # between the row above and its own, clear of points
+        assert float(places[name].get("x", "")) + 0.6 * 11 * len(name) < 344
+    chart.words(1.0, 0, "12 %")
+    assert draw_chart_narrow(chart, (7.2, 2.0), title="Title", alt="Alt") == ""  # of a heat map there is no room between rows
 
 
 def test_names_with_control_characters_leave_a_figure_readable_as_xml() -> None:

@@ -146,6 +146,16 @@ def test_many_systems_take_little_room_and_captions_say_what_is_shown() -> None:
     assert max(numbers) <= count
 
 
+def test_the_numbers_above_a_matrix_are_within_it_and_its_lines_hide_no_cell() -> None:
+    count = 106  # the number of the last system is written
+    report = report_of([50.0 + 3 * k for k in range(count)])
+    figure = ElementTree.fromstring(drawn(report)["matrix"].svg)
+    numbers = {text.text: float(text.get("x", "")) for text in figure.iter(f"{SVG}text") if (text.text or "").isdigit()}
+    assert numbers[str(count)] + 0.66 * 12 * 3 / 2 <= float(figure.get("width", ""))
+    widths = {float(line.get("stroke-width", "")) for rule in figure.iter(f"{SVG}g") for line in rule.iter(f"{SVG}line")}
+    assert widths == {0.5}  # a cell has five pixels
+
+
 def test_against_a_baseline_there_are_scores_and_no_ranks() -> None:
     figures = drawn(report_of(CLOSE, resampling={"family": "against-baseline", "baseline": "s1"}))
     assert list(figures) == ["scores"]

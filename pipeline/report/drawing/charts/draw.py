@@ -23,6 +23,8 @@ _SAMPLE = 22.0
 _RIGHT = 16.0
 _HIGHEST, _MOST_LEFT = 3.2, 0.4
 """Of a chart for a phone: inches, and the share of its width that stands left of the y axis."""
+_ROW = 44.0
+"""Of a chart for a phone whose rows have their names above them: pixels from one row to the next."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,30 @@ def draw_chart(
 
 
 def draw_chart_narrow(chart: Chart, size: tuple[float, float], *, title: str, alt: str, most_points: int = MOST_POINTS) -> str:
-    """Return a chart for a phone, or nothing where the words beside its y axis would leave no room for it."""
+    """Return a chart for a phone.
+
+    Names of rows that would leave no room for the chart beside them stand above their rows; of another chart with such words there
+    is none.
+    """
     height = min(size[1], _HIGHEST)
     if _left_of(chart, _INCH * height) > _MOST_LEFT * NARROW:
-        return ""
+        return _draw_below_names(chart, title, alt, most_points) if _has_rows(chart) else ""
     return draw_chart(chart, (NARROW / _INCH, height), title=title, alt=alt, most_points=most_points)
+
+
+def _has_rows(chart: Chart) -> bool:
+    """Say whether the y axis has names of rows, one apart, with room above what is drawn in them."""
+    rows = [value for value, _ in chart.y.ticks or ()]
+    full = any(isinstance(mark, Words) or (isinstance(mark, Area) and np.ptp([mark.low, mark.high]) > 0.6) for mark in chart.marks)
+    return rows == [*range(len(rows))] and None not in (chart.y.low, chart.y.high) and not chart.y.label and not full
+
+
+def _draw_below_names(chart: Chart, title: str, alt: str, most_points: int) -> str:
+    assert chart.y.low is not None
+    assert chart.y.high is not None
+    height = _top(chart, _named(chart), NARROW) + _ROW * (chart.y.high - chart.y.low) + _below(chart, _RIGHT, NARROW)
+    parts = _parts(chart, NARROW, height, _RIGHT, most_points, names_above=True)
+    return picture(NARROW, height, parts, title=title, alt=alt)
 
 
 def draw_panels_narrow(panels: Panels, size: tuple[float, float], *, title: str, alt: str) -> str:
@@ -107,19 +128,38 @@ def _left_of(chart: Chart, height: float) -> float:
     return 14 + width_of(text for _, text in marks) * TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
 
 
-def _parts(
-    chart: Chart, width: float, height: float, left: float, most_points: int, *, below: float | None = None, clip: str = "inside"
-) -> Iterator[str]:
-    named = [mark for mark in chart.marks if isinstance(mark, Points | Area) and mark.label]
+def _named(chart: Chart) -> list[Points | Area]:
+    """Return what the legend names."""
+    return [mark for mark in chart.marks if isinstance(mark, Points | Area) and mark.label]
+
+
+def _top(chart: Chart, named: Sequence[Points | Area], width: float) -> float:
+    """Return the room that title and legend take above the chart."""
     rows = _rows(named, width - 20) if chart.legend == "above" else []
-    top = 10.0 + _TITLE_ROW * bool(chart.title) + _LEGEND_ROW * len(rows)
+    return 10.0 + _TITLE_ROW * bool(chart.title) + _LEGEND_ROW * len(rows)
+
+
+def _parts(
+    chart: Chart,
+    width: float,
+    height: float,
+    left: float,
+    most_points: int,
+    *,
+    below: float | None = None,
+    clip: str = "inside",
+    names_above: bool = False,
+) -> Iterator[str]:
+    named = _named(chart)
+    rows = _rows(named, width - 20) if chart.legend == "above" else []
+    top = _top(chart, named, width)
     bottom = height - (_below(chart, left, width) if below is None else below)
     upright, across = scale_of(chart, "y", bottom, top), scale_of(chart, "x", left, width - _RIGHT)
     marks = marks_below(chart, left, width - _RIGHT)
     frame = _Frame(left, top, width - _RIGHT, bottom)
     if chart.title:
         yield _text(left, 8.0, chart.title, size=_TITLE)
-    yield from _axes(chart, frame, marks, upright, ticks_of(chart.y, upright))
+    yield from _axes(chart, frame, marks, upright, names_above=names_above)
     # Points and words may reach over the edge; lines and areas end there.
     inside = [mark for mark in chart.marks if not isinstance(mark, Points | Words)]
     outside = [mark for mark in chart.marks if isinstance(mark, Points | Words)]
@@ -131,7 +171,7 @@ def _parts(
     yield from _legend(chart, named, rows, frame)
 
 
-def _axes(chart: Chart, frame: _Frame, below: MarksBelow, upright: Scale, marks_up: Sequence[tuple[float, str]]) -> Iterator[str]:
+def _axes(chart: Chart, frame: _Frame, below: MarksBelow, upright: Scale, *, names_above: bool) -> Iterator[str]:
     for mark in below.marks:
         if chart.x.grid:
             yield line(mark.at, frame.top, mark.at, frame.bottom, colour=GRID, width=0.8, opacity=0.3)
@@ -142,11 +182,14 @@ def _axes(chart: Chart, frame: _Frame, below: MarksBelow, upright: Scale, marks_
         elif mark.text:
             middle = min(max(mark.at, mark.width / 2), frame.right + _RIGHT - mark.width / 2)
             yield _text(middle, frame.bottom + 13, mark.text, anchor="middle", size=TICK)
-    for y, text in _placed(upright, marks_up):
+    for y, text in _placed(upright, ticks_of(chart.y, upright)):
         if chart.y.grid:
             yield line(frame.left, y, frame.right, y, colour=GRID, width=0.8, opacity=0.3)
         yield line(frame.left - 4, y, frame.left, y, colour=GRID)
-        yield _text(frame.left - 7, y, text, anchor="end", size=TICK)
+        if names_above:
+            yield _text(frame.left + 6, y - _ROW / 2 + 0.6 * TICK, text, size=TICK)
+        else:
+            yield _text(frame.left - 7, y, text, anchor="end", size=TICK)
     yield line(frame.left, frame.top, frame.left, frame.bottom, colour=GRID)
     yield line(frame.left, frame.bottom, frame.right, frame.bottom, colour=GRID)
     if chart.x.label:

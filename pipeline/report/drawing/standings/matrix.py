@@ -65,6 +65,7 @@ def draw_matrix(grid: Grid, *, title: str, alt: str, narrow: bool = False) -> st
     each, every = (max(1, int(np.ceil(room / size))) for room, size in ((1.2 * SIZE, tall), (30.0 if count > 99 else 20.0, wide)))
     top, right = 24.0, left + wide * count
     bottom = top + tall * count
+    heavy = round(min(1.5, max(0.5, tall / 12)), 1)  # lines between groups do not hide small cells
 
     def parts() -> Iterator[str]:
         gap = 1.5 if tall > 8 else 0.0
@@ -81,11 +82,13 @@ def draw_matrix(grid: Grid, *, title: str, alt: str, narrow: bool = False) -> st
             if place % each == 0:
                 yield words(0, middle, labels[place], bold=grid.leads[place])
             if place % every == 0:
-                yield words(left + wide * (place + 0.5), 14, str(place + 1), anchor="middle", quiet=True)
+                number = str(place + 1)
+                middle_of = min(left + wide * (place + 0.5), right + 4 - width_of([number]) / 2)
+                yield words(middle_of, 14, number, anchor="middle", quiet=True)
             if grid.ruled[place]:
                 edge = top + tall * place
-                yield f'<g class="rule">{line(left - 8, edge, right, edge, width=1.5)}</g>'
-                yield line(left + wide * place, top, left + wide * place, bottom, width=1.5)
+                yield f'<g class="rule">{line(left - 8, edge, right, edge, width=heavy)}</g>'
+                yield line(left + wide * place, top, left + wide * place, bottom, width=heavy)
         if written:
             yield from _numbers()
         yield line(left, top, right, top, colour=GRID, width=0.8)
