@@ -191,3 +191,17 @@ def test_few_t_are_made(monkeypatch) -> None:
     monkeypatch.setattr(enclosing.Enclosed, "exactly", lambda self, pair, at: asked.append(len(pair)) or exactly(self, pair, at))
     decide(measure, draws, scores)
     assert 0 < sum(asked) < 0.1 * REPLICATES * len(measure.pairs)
+
+
+def test_a_t_is_open_where_the_lattice_may_have_lost_too_much_of_its_spread() -> None:
+    """Of 64 units whose Σwx² is 5125 · 2^12 at least: 2^-26 of that is 0.31, and lattices lose 0.03 and the line's square / 64."""
+    sums, line, scores = np.array([[5], [40], [64]], np.int32), np.zeros((2, 1)), np.array([[2.0], [1.0]])
+    found = []
+    for of_line in (0.0, 4.0, 5.0):
+        least, greatest = np.empty((2, 1, 1))
+        of_pair = np.zeros(1), np.array([2.0**-10]), np.array([of_line])
+        enclosing._bound(sums, line, scores, np.array([[0, 1]]), *of_pair, 64, 2.0**22, least, greatest)
+        found.append((least.item(), greatest.item()))
+    assert found[0][1] == pytest.approx(1 / np.sqrt(64 / 63 * 5125 * 2.0**12), rel=1e-12)
+    assert found[1] == found[0]
+    assert found[2] == (0.0, np.inf)
