@@ -16,7 +16,7 @@ from benchmarks.document import merge_records, read_results, update_document, wr
 from benchmarks.exact import measure_exact
 from benchmarks.extraction import measure_extraction
 from benchmarks.family import measure_family
-from benchmarks.jobs import FLOATS, Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
+from benchmarks.jobs import BEYOND_KEPT, FLOATS, Job, Reference, Replicates, Settings, measure_job, questions, select_jobs, warm_up
 from benchmarks.machine import describe_machine
 from benchmarks.profiles import measure_profile, profile_fixed
 from benchmarks.reading import measure_reading
@@ -59,7 +59,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--full", action="store_true", help="every part; about an hour on a quiet machine")
     parser.add_argument("--jobs", default="", help="some of them, for example J1,J4")
     parser.add_argument("--repeat", type=int, help="repetitions [two to five, one with --quick]")
-    parser.add_argument("--replicates", metavar="FEW,MANY", help="of the two runs of a job [100000,1000000]")
+    parser.add_argument("--replicates", metavar="FEW,MANY", help="of the two runs of a job [147456,1000000]")
     parser.add_argument("--systems", type=int, help="in place of the jobs' numbers")
     parser.add_argument("--items", type=int, default=2034, help="of the test set [2034]")
     parser.add_argument(
@@ -100,7 +100,7 @@ class Measurement:
         self.options, self.jobs = options, list[Job](options.chosen)
         program = options.reference or Path(__file__).with_name("reference.py")
         self.reference = Reference(program.resolve(), options.budget or (1.2 if options.quick else 4.0))
-        replicates = options.replicates or (None if options.quick else Replicates(100_000, 1_000_000))
+        replicates = options.replicates or (None if options.quick else BEYOND_KEPT)
         self.settings = Settings(
             replicates=replicates,
             items=options.items,

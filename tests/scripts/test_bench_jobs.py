@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.jobs import JOBS, Job, Reference, Replicates, Settings, measure_job, select_jobs
+from benchmarks.jobs import BEYOND_KEPT, JOBS, Job, Reference, Replicates, Settings, measure_job, select_jobs
 from benchmarks.measure import Cost
 from benchmarks.profiles import group_by_module
 from benchmarks.studies import Bench, Question, Run
+
+from pipeline.study.resampling import Resampling
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -64,6 +66,10 @@ def test_a_record_has_the_marginal_cost_and_the_median_of_the_ratios(tmp_path: P
 def test_a_ratio_beyond_its_target_is_not_met(tmp_path: Path) -> None:
     record = measure_job(MadeBench(tmp_path), JOBS[0], made_settings([15.0, 15.0, 40.0]))
     assert not record["targets"]["ratio_to_reference"]["met"]
+
+
+def test_both_runs_have_more_replicates_than_scores_are_kept_of() -> None:
+    assert Resampling().keep_replicates < BEYOND_KEPT.few < BEYOND_KEPT.many
 
 
 def test_jobs_are_chosen_by_name_and_lose_their_targets_on_other_systems() -> None:
