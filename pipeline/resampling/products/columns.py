@@ -25,8 +25,8 @@ from pipeline.resampling.products.contract import (
     FLOAT32_LIMIT,
     FLOAT64_LIMIT,
     Contraction,
+    DistinctColumns,
     Product,
-    content_of,
     is_sparse,
     largest_magnitude,
     plan_contraction,
@@ -87,7 +87,7 @@ class StatisticColumns:
             for system in systems.tolist():
                 for statistic in statistics:
                     builder.add(index, measure, system, statistic)
-        contraction = plan_contraction(builder.columns, n_units=n_units, n_draws=n_draws)
+        contraction = plan_contraction(builder.distinct.columns, n_units=n_units, n_draws=n_draws)
         asked = np.array(builder.recipe, np.int64).reshape(-1, 3)
         recipe = np.where(asked >= 0, contraction.position[asked] if len(contraction.position) else -1, -1)
         return cls(contraction, builder.place, recipe, np.array(builder.factor, np.float64), n_statistics)
@@ -137,11 +137,10 @@ class _Builder:
 
     def __init__(self, n_units: int, n_draws: int) -> None:
         self.n_units, self.n_draws = n_units, n_draws
-        self.columns: list[NDArray[np.int64]] = []
         self.place: dict[tuple[int, int, int], int] = {}
         self.recipe: list[tuple[int, int, int]] = []
         self.factor: list[float] = []
-        self._number: dict[bytes, int] = {}
+        self.distinct = DistinctColumns()
         self._shared: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
 
     def add(self, index: int, measure: Measure, system: int, statistic: int) -> None:
@@ -158,22 +157,15 @@ class _Builder:
             if followed is not None:
                 shared, factor, rest = followed
                 row = (
-                    self._column(base),
-                    self._column(shared) if factor else -1,
-                    self._column(rest) if rest.any() else -1,
+                    self.distinct.number(base),
+                    self.distinct.number(shared) if factor else -1,
+                    self.distinct.number(rest) if rest.any() else -1,
                 )
         if row[0] < 0:
-            row = (self._column(column), -1, -1)
+            row = (self.distinct.number(column), -1, -1)
         self.place[index, system, statistic] = len(self.recipe)
         self.recipe.append(row)
         self.factor.append(factor)
-
-    def _column(self, column: NDArray[np.int64]) -> int:
-        content = content_of(column)
-        if content not in self._number:
-            self._number[content] = len(self.columns)
-            self.columns.append(column)
-        return self._number[content]
 
     def _follow(
         self, column: NDArray[np.int64], base: NDArray[np.int64], shared: list[NDArray[np.int64]]

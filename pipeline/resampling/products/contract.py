@@ -6,7 +6,6 @@ Sums of integers are exact in a float, in any order, while every partial sum sta
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,8 +19,8 @@ __all__ = [
     "FLOAT64_LIMIT",
     "FORM_VARIABLE",
     "Contraction",
+    "DistinctColumns",
     "Product",
-    "content_of",
     "is_sparse",
     "largest_magnitude",
     "plan_contraction",
@@ -33,6 +32,8 @@ FORM_VARIABLE = "PIPELINE_PRODUCT"
 FLOAT32_LIMIT = 2**24
 FLOAT64_LIMIT = 2**53
 
+_FACTOR = 6364136223846793005  # odd, with 2⁶² different powers modulo 2⁶⁴, as which they wrap
+
 _SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is summed over such units alone
 
 
@@ -41,15 +42,38 @@ def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
     return max(int(values.max()), -int(values.min())) if values.size else 0
 
 
-def content_of(column: NDArray[np.int64]) -> bytes:
-    """Return a digest by which equal columns are recognised; kept bytes would take as much memory as the columns.
+class DistinctColumns:
+    """Columns of whole numbers, equal ones once: a product with one fixed column tells them apart, or lets them be compared.
 
-    Examples
-    --------
-    >>> content_of(np.array([1, 2])) == content_of(np.array([1, 0, 2])[::2]) != content_of(np.array([2, 1]))
-    True
+    Attributes
+    ----------
+    columns : list of (unit,) int64
+        As they were added.
     """
-    return hashlib.sha256(np.ascontiguousarray(column).data).digest()
+
+    def __init__(self) -> None:
+        self.columns: list[NDArray[np.int64]] = []
+        self._numbers: dict[int, list[int]] = {}
+        self._factors = np.empty(0, np.int64)
+
+    def number(self, column: NDArray[np.int64]) -> int:
+        """Return which of the columns is equal to one, which is added if none is.
+
+        Examples
+        --------
+        >>> distinct = DistinctColumns()
+        >>> [distinct.number(np.array(column)) for column in ([1, 2], [2, 1], [1, 2])]
+        [0, 1, 0]
+        """
+        if len(self._factors) != len(column):
+            self._factors = np.cumprod(np.full(len(column), _FACTOR))
+        alike = self._numbers.setdefault(int(np.dot(column, self._factors)), [])
+        for number in alike:
+            if np.array_equal(self.columns[number], column):
+                return number
+        alike.append(len(self.columns))
+        self.columns.append(column)
+        return alike[-1]
 
 
 def is_sparse(column: NDArray[np.int64]) -> bool:
@@ -142,16 +166,14 @@ def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_dr
     >>> plan.position, plan.narrow.shape, plan.wide.shape
     (array([0, 0, 1]), (1, 2), (1, 2))
     """
-    seen: dict[bytes, tuple[int, int]] = {}
+    distinct = DistinctColumns()
+    numbers = [distinct.number(column) for column in columns]
     kept: tuple[list[NDArray[np.int64]], ...] = ([], [], [])  # narrow, sparse, wide
     places: list[tuple[int, int]] = []
-    for column in columns:
-        content = content_of(column)
-        if content not in seen:
-            form = _form_of(column, n_draws)
-            seen[content] = (form, len(kept[form]))
-            kept[form].append(column)
-        places.append(seen[content])
+    for column in distinct.columns:
+        form = _form_of(column, n_draws)
+        places.append((form, len(kept[form])))
+        kept[form].append(column)
     first = np.cumsum([0, *map(len, kept)])
     sparse, wide = (np.array(chosen, np.int64).reshape(-1, n_units) for chosen in kept[1:])
     units = np.flatnonzero(sparse.any(axis=0))
@@ -160,7 +182,7 @@ def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_dr
         sparse=np.ascontiguousarray(sparse[:, units], np.float32),
         units=units,
         wide=wide.astype(np.float64),
-        position=np.array([first[form] + place for form, place in places], np.int64),
+        position=np.array([first[form] + place for form, place in places], np.int64)[np.array(numbers, np.int64)],
     )
 
 

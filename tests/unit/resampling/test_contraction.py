@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.resampling.draws import Draws, draw_weights
+from pipeline.resampling.products import contract
 from pipeline.resampling.products.contract import plan_contraction
 
 
@@ -47,6 +48,15 @@ def test_equal_columns_are_multiplied_once():
     plan = plan_contraction([one, other, one.copy(), 2**40 * one, other.copy()], n_units=3, n_draws=3)
     assert len(plan.narrow) == 2
     assert plan.position.tolist() == [0, 1, 0, 2, 1]
+
+
+@pytest.mark.parametrize("factor", [contract._FACTOR, 0, 1])
+def test_columns_are_told_apart_whatever_their_product_with_the_fixed_one(factor, monkeypatch):
+    monkeypatch.setattr(contract, "_FACTOR", factor)
+    columns = [*np.concatenate([size * np.eye(4, dtype=np.int64) for size in range(-10, 11) if size])]
+    distinct = contract.DistinctColumns()
+    assert [distinct.number(column.copy()) for column in 2 * columns] == 2 * [*range(80)]
+    assert np.array_equal(distinct.columns, columns)
 
 
 def test_a_column_that_is_nearly_everywhere_zero_is_summed_over_few_units():
