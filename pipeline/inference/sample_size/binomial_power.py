@@ -24,6 +24,7 @@ _SLACK = 1e-12  # 2^(1 − m) may miss the level by rounding
 _BELOW = 1e-9  # a p that is equal to the level but for rounding is not below it
 _TOGETHER = 2**18  # sums at once, over all steps: 2 MB an array
 _STEPS = 8  # of a window
+_GAUSS = 0.4748  # of Berry and Esseen's bound on what a Gaussian law is off (Shevtsova 2011, arXiv:1111.6554)
 
 _Floats = NDArray[np.float64]
 
@@ -187,8 +188,10 @@ def exact_units_for_gain(
     for own in np.unique(levels).tolist():
         at = levels == own
         needed[at] = _discordant_needed(won[at] / m[at], n[at] / m[at], own, critical, power)
-    needed = np.where(lost == 0, units_with_discordant(needed, m / n, power), np.ceil(n * needed / m - 1e-9))
-    found[sound] = np.where(needed <= MOST_UNITS, needed, np.nan)[place.ravel()]
+    without = lost == 0
+    in_all = np.ceil(n * needed / m - 1e-9)
+    in_all[without] = units_with_discordant(needed[without], (m / n)[without], power)
+    found[sound] = np.where(in_all <= MOST_UNITS, in_all, np.nan)[place.ravel()]
     return found
 
 
@@ -246,22 +249,40 @@ def _last_that_lacks(k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, p
     """Return, row by row, the last column in which k wins of m are less probable than a power; −1 where there is none.
 
     k wins become more probable as units are added, so among neighbouring columns with the same k those that lack power come first.
-    Only the first of each such group is computed, and the others in the last group whose first one lacks power.
+    Only the first of each such group is computed, and the others in the last group whose first one lacks power; of these, only
+    those for which the Gaussian law leaves it open.
     """
     rows, width = m.shape
+    won, column = np.broadcast_to(won, m.shape), np.arange(width)
     first = np.ones(m.shape, np.bool_)
     first[:, 1:] = k[:, 1:] != k[:, :-1]
+    lacks, is_open = _by_gauss(k, m, won, power)
 
-    def lack(asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def last_of(asked: NDArray[np.bool_]) -> NDArray[np.int64]:
+        last = np.where(lacks & asked, column, -1).max(axis=1, initial=-1)
+        asked = is_open & asked & (column > last[:, None])
         wins, of = k[asked], m[asked]
-        enough = betainc(np.minimum(wins, of), of - wins + 1 + (wins > of), np.broadcast_to(won, m.shape)[asked])
+        enough = betainc(np.minimum(wins, of), of - wins + 1 + (wins > of), won[asked])
         found = np.zeros(m.shape, np.bool_)
         found[asked] = np.where(wins <= of, enough, 0.0) < power
-        return found
+        return np.maximum(last, np.where(found, column, -1).max(axis=1, initial=-1))
 
-    column = np.arange(width)
-    last = np.where(lack(first), column, -1).max(axis=1, initial=-1)
+    last = last_of(first)
     number = np.cumsum(first, axis=1)
     own = number[np.arange(rows), last]
-    others = (last >= 0)[:, None] & (number == own[:, None]) & ~first
-    return np.asarray(np.maximum(last, np.where(lack(others), column, -1).max(axis=1, initial=-1)))
+    return np.maximum(last, last_of((last >= 0)[:, None] & (number == own[:, None]) & ~first))
+
+
+def _by_gauss(
+    k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, power: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell where k wins of m are less probable than a power, and where that is open, by the Gaussian law and how far it may be off.
+
+    m rises within a row; it is off the most where m is smallest.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # without losses nothing is known
+        spread = np.sqrt(m * (won * (1 - won)))
+        ahead = (m * won - k + 1) / spread  # P(X ≥ k) is about Φ of it
+        off = (_GAUSS * (won[:, :1] ** 2 + (1 - won[:, :1]) ** 2) / spread[:, :1]) + _BELOW
+        lacks, keeps = ahead < ndtri(power - off), ahead >= ndtri(power + off)
+    return lacks, ~(lacks | keeps)

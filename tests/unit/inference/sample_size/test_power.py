@@ -207,6 +207,7 @@ def test_of_neighbours_with_the_same_critical_wins_one_sum_is_made(monkeypatch: 
     asked: list[int] = []
     real = binomial_power.betainc
     monkeypatch.setattr(binomial_power, "betainc", lambda k, other, share: asked.append(k.size) or real(k, other, share))
+    monkeypatch.setattr(binomial_power, "_GAUSS", np.inf)  # as where the Gaussian law settles nothing
     found = exact_units_for_gain(np.array([300]), np.array([200]), 2000, level=0.05, critical=2.5)
     assert (found.tolist(), sum(asked)) == ([1140.0], 29)  # of 52 numbers of units
 
@@ -241,6 +242,34 @@ def test_sums_below_the_last_one_that_is_not_enough_are_not_asked_for(monkeypatc
     monkeypatch.setattr(binomial_power, "_STEPS", 1)
     assert np.array_equal(found, exact_units_for_gain(wins, m - wins, 500, **given))
     assert some < 0.7 * sum(asked)
+
+
+@pytest.mark.parametrize("power", [0.3, 0.8, 0.97])
+def test_what_the_gaussian_law_settles_is_so_of_binomial_sums(power: float) -> None:
+    rng = np.random.default_rng(7)
+    m = np.arange(60) + np.rint(10 ** rng.uniform(0, 4, (300, 1))).astype(np.int64)
+    won = np.append(rng.uniform(0.01, 1, 298), [1e-9, 1.0])[:, None]
+    k = np.clip(np.rint(m * won + rng.uniform(-3, 3, m.shape) * np.sqrt(m * won * (1 - won))), 0, m + 1).astype(np.int64)
+    lacks, is_open = binomial_power._by_gauss(k, m, np.broadcast_to(won, m.shape), power)
+    assert np.array_equal(lacks[~is_open], (stats.binom.sf(k - 1, m, won) < power)[~is_open])
+    assert is_open[-1].all()
+    assert lacks.any()
+    assert (~is_open & ~lacks).any()
+
+
+@pytest.mark.parametrize("critical", [None, 2.6])
+def test_sums_are_made_where_the_gaussian_law_leaves_it_open(critical: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    betainc = binomial_power.betainc
+    monkeypatch.setattr(binomial_power, "betainc", lambda *given: asked.append(np.size(given[2])) or betainc(*given))
+    m = np.arange(20, 420)
+    wins = np.minimum(np.rint(m * np.linspace(0.53, 1.1, len(m))), m)
+    given: dict[str, Any] = {"level": 0.01, "critical": critical}
+    found = exact_units_for_gain(wins, m - wins, 500, **given)
+    some, _ = sum(asked), asked.clear()
+    monkeypatch.setattr(binomial_power, "_GAUSS", np.inf)
+    assert np.array_equal(found, exact_units_for_gain(wins, m - wins, 500, **given))
+    assert some < 0.5 * sum(asked)
 
 
 @pytest.mark.parametrize("critical", [None, 2.0])
