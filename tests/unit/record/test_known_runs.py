@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.studies import text_study
+from support.studies import run_cli, text_study, write_study
 
 from pipeline.engine.launch import Launch, prepare
 from pipeline.errors import Problem
@@ -107,3 +107,18 @@ def test_a_report_has_the_room(run: RunDirectory, whole: list[str], monkeypatch:
         worker.run_task(Task(kind, kind, kind, CollectSpec(run.id, "a")), str(run.root.parent))
     read_run(run)
     assert whole == ["read_manifest", "read_inventory"] * 2
+
+
+def test_the_cubes_of_a_run_are_made_from_one_reading_of_its_ledger(tmp_path: Path, whole: list[str]) -> None:
+    forget_runs()
+    for number in range(3):
+        rows = "\n".join(f"{item},{(item + number) % 3},{item % 2}" for item in range(20))
+        (tmp_path / f"{number}.csv").write_text(f"item,a,b\n{rows}\n")
+    test_sets = {f"set {number}": {"format": "scores", "outputs": f"{number}.csv"} for number in range(3)}
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling={"replicates": 500})
+    done = run_cli("run", study, "--runs", tmp_path / "runs")
+    assert done.returncode == 0, done.stderr
+    run = RunDirectory(Path(done.stdout.strip()))
+    collected = [one for one in read_inventory(run).receipts.values() if one.kind == "collect"]
+    assert len(collected) == 3
+    assert whole == ["read_manifest", "read_inventory"]
