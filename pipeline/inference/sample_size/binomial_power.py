@@ -265,12 +265,12 @@ def _last_that_lacks(k: NDArray[np.int64], m: NDArray[np.int64], won: _Floats, p
         enough = betainc(np.minimum(wins, of), of - wins + 1 + (wins > of), won[asked])
         found = np.zeros(m.shape, np.bool_)
         found[asked] = np.where(wins <= of, enough, 0.0) < power
-        return np.maximum(last, np.where(found, column, -1).max(axis=1, initial=-1))
+        return np.asarray(np.maximum(last, np.where(found, column, -1).max(axis=1, initial=-1)))
 
     last = last_of(first)
     number = np.cumsum(first, axis=1)
     own = number[np.arange(rows), last]
-    return np.maximum(last, last_of((last >= 0)[:, None] & (number == own[:, None]) & ~first))
+    return np.asarray(np.maximum(last, last_of((last >= 0)[:, None] & (number == own[:, None]) & ~first)))
 
 
 def _by_gauss(
