@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field"]
@@ -103,7 +104,12 @@ def _write_init(cls: type) -> Callable[..., None]:
         elif each.default is not dataclasses.MISSING:  # what has no slot for it finds it in the class
             value = f"_default_{name}"
         if each.init or default:
-            lines.append(f"_set(self, {name!r}, {value})")
+            slot = cls.__dict__.get(name)
+            if isinstance(slot, MemberDescriptorType):  # in half the time: it is not looked up by its name
+                known[f"_set_{name}"] = slot.__set__
+                lines.append(f"_set_{name}(self, {value})")
+            else:
+                lines.append(f"_set(self, {name!r}, {value})")
     lines += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else [] if lines else ["pass"]
     text = f"def make({', '.join(known)}):\n def __init__({', '.join(parameters)}):\n  " + "\n  ".join(lines) + "\n return __init__"
     made: dict[str, Any] = {}

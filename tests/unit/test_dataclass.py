@@ -45,6 +45,7 @@ def make_classes(decorator: Any) -> dict[str, Any]:
         first: int
         second: tuple[int, ...] = ()
         third: int = field(init=False, default=7)
+        fourth: tuple[int, ...] = field(default_factory=tuple)
 
     @decorator(frozen=True, eq=False)
     class Unequal:
@@ -262,6 +263,13 @@ def test_values_come_back_before_any_was_made(kind: type) -> None:
     assert hash(again) == hash(value)
     assert dataclasses.replace(again, first=3) == fresh(3, (2,))
     assert copy.deepcopy(value) == copy.copy(value) == value
+
+
+def test_slots_are_set_without_being_looked_up_by_name() -> None:
+    filled: Any = KeptSlots.__init__
+    setters = dict(zip(filled.__code__.co_freevars, (cell.cell_contents for cell in filled.__closure__), strict=True))
+    assert "_set" not in setters
+    assert setters["_set_many"] == KeptSlots.__dict__["many"].__set__
 
 
 def make_fresh(kind: type) -> type:
