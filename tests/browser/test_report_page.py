@@ -31,12 +31,13 @@ MOST_BYTES = 5_000_000
 LEAST_CONTRAST = 3.0  # of graphics by WCAG 2.1, 1.4.11
 
 
-def open_page(browser: Chrome, page: Path, *, width: int = 1280, scheme: str = "light") -> None:
+def open_page(browser: Chrome, page: Path, *, width: int = 1280, scheme: str = "light", media: str = "screen") -> None:
     """Open a page at a width, with the colours of a scheme, and forget what was logged before."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     )
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
     for log in ("browser", "performance"):
         browser.get_log(log)
     browser.get(page.as_uri())
@@ -272,6 +273,24 @@ def test_no_line_ends_inside_a_name_or_between_a_sign_and_its_number(browser, od
     broken, names = browser.execute_script(script)
     assert broken == []
     assert names > 3
+
+
+@pytest.mark.parametrize("page", ["odd_page", "models_page", "bins_page"])
+def test_a_sheet_of_paper_is_white_and_has_all_that_it_cannot_open_or_scroll_to(browser, request, page):
+    open_page(browser, request.getfixturevalue(page), width=695, scheme="dark", media="print")  # A4 within its margins
+    script = """
+    const cut = [...document.querySelectorAll('.scroll, .plot')].filter(e => e.checkVisibility({contentVisibilityAuto: true}))
+      .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.getAttribute('aria-label'));
+    const folded = [...document.querySelectorAll('details.printed > :not(summary)')]
+      .filter(e => !e.closest('details:not(.printed)'));
+    const style = getComputedStyle(document.body);
+    return [cut, folded.length, folded.filter(e => !e.checkVisibility()).length, style.backgroundColor,
+            style.getPropertyValue('--c1'), [...document.querySelectorAll('button, input')].filter(e => e.offsetHeight).length];
+    """
+    cut, folded, hidden, ground, blue, tools = browser.execute_script(script)
+    assert cut == []
+    assert folded > 2
+    assert (hidden, ground, blue, tools) == (0, "rgb(255, 255, 255)", "#0072b2", 0)
 
 
 def _luminance(pixels: np.ndarray) -> np.ndarray:

@@ -40,11 +40,20 @@ class Drawing:
     narrow: str = ""
 
 
+_TALL = 560.0
+"""Pixels of a figure that takes a sheet of paper for itself: letters of a smaller copy could not be read."""
+
+
+def _height_of(svg: str) -> float:
+    found = re.search(r'<svg[^>]*? height="([\d.]+)"', svg)
+    return float(found[1]) if found else 0.0
+
+
 def inline_svg(svg: str, prefix: str, *, narrow: bool = False) -> str:
     """Fit an SVG into a page: ids of its own, colours that follow the page, no size but the page's."""
     text = svg.replace(' style="background: #ffffff" ', " ")
-    if narrow:
-        text = text.replace('class="drawn"', 'class="drawn narrow"', 1)
+    kind = " narrow" if narrow else " tall" if _height_of(svg) > _TALL else ""
+    text = text.replace('class="drawn"', f'class="drawn{kind}"', 1)
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)

@@ -32,6 +32,8 @@ __all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 LONG = 25
 LONG_CAPTION = 420
 """Characters of a caption that is folded: who knows the table need not scroll past it."""
+MOST_PRINTED = 60
+"""Rows of a folded table that is printed unfolded: a page of paper, as that of a leaderboard."""
 MOST_COLUMNS = 12
 """Of a table in the usual letters; the words and numbers of one with more stand closer, so that a common screen has room for it."""
 MOST_FIGURES = 10
@@ -89,6 +91,7 @@ def render_html(
         long=LONG,
         long_caption=LONG_CAPTION,
         most_columns=MOST_COLUMNS,
+        most_printed=MOST_PRINTED,
         marks=MARKS,
         methods=describe_methods(report),
         paragraph=methods_paragraph(report),

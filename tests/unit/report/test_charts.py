@@ -224,6 +224,14 @@ def test_on_a_phone_long_names_of_rows_stand_above_what_is_drawn_in_them() -> No
     assert draw_chart_narrow(chart, (7.2, 2.0), title="Title", alt="Alt") == ""  # of a heat map there is no room between rows
 
 
+def test_a_high_figure_is_not_made_smaller_on_paper() -> None:
+    for height, kind in ((5.0, "drawn"), (6.0, "drawn tall")):
+        chart = Chart()
+        chart.points([1], [1], colour=BLUE)
+        page = ElementTree.fromstring(inline_svg(draw_chart(chart, (7.2, height), title="Title", alt="Alt"), "f1"))
+        assert page.get("class") == kind
+
+
 def test_names_with_control_characters_leave_a_figure_readable_as_xml() -> None:
     chart = Chart(legend="above")
     chart.points([1], [1], colour=BLUE, label="a\x1b[1m<b>\x00")
