@@ -169,7 +169,8 @@ class _Part:
     ) -> _Part:
         squares, step = squares_of(lines, pairs)
         units, (a, b) = squares.shape[1], score[pairs].T
-        highest = squares.astype(np.int64) >> _bits_cut_off(units)
+        # The largest may have been rounded up to the next power of 2, and would be a digit that no signed byte holds.
+        highest = np.minimum(squares.astype(np.int64) >> _bits_cut_off(units), 2 ** (_DIGITS * _DIGIT) - 1)
         digits = [highest & (2**_DIGIT - 1), highest >> _DIGIT, np.ones((1, units), np.int64)]
         of_line = lines.step[pairs].sum(axis=1) * units / 2
         place = slice(int(rows[0]), int(rows[-1]) + 1)
@@ -230,7 +231,7 @@ def _bound(
 ) -> None:
     """Fill the bounds of |t*| from sums of the (digit, pair) highest bits of squares: 0 and infinite where more must be known."""
     number, ones = len(pairs), sums[len(sums) - 1]
-    scale, cut_off = units / (units - 1), (unit_of_sums - 1.0) * units
+    scale, cut_off = units / (units - 1), unit_of_sums * units
     for pair in range(number):
         a, b = pairs[pair]
         low, high = sums[pair], sums[number + pair]

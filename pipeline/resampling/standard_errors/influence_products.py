@@ -183,7 +183,7 @@ def squares_of(lines: InfluenceLines, pairs: NDArray[np.int64]) -> tuple[NDArray
 
 
 def bits_of_squares(units: int) -> int:
-    """Return below which power of 2 the largest whole number of a lattice is, so that sums over as many draws stay below 2^53.
+    """Return up to which power of 2 the whole numbers of a lattice go, so that sums over as many draws stay below 2^53.
 
     Examples
     --------

@@ -18,6 +18,8 @@ from pipeline.resampling.observe import observe
 from pipeline.resampling.products.byte_product import forms
 from pipeline.resampling.standard_errors import enclosures as enclosing
 from pipeline.resampling.standard_errors.enclosures import enclosures
+from pipeline.resampling.standard_errors.influence_products import InfluenceLines, bits_of_squares, squares_of
+from pipeline.resampling.standard_errors.influence_spread import influences
 from pipeline.resampling.standard_errors.studentise import studentise
 from pipeline.resampling.strata import StratifiedDraws
 
@@ -50,9 +52,9 @@ def near_copies(rng, units):
     return statistics
 
 
-def measured(statistics):
+def measured(statistics, score=mean_of_roots):
     pairs = np.array(list(combinations(range(SYSTEMS), 2)))
-    return Measure(statistics, mean_of_roots, "general", True, pairs, np.zeros(SYSTEMS, np.bool_))
+    return Measure(statistics, score, "general", True, pairs, np.zeros(SYSTEMS, np.bool_))
 
 
 def scores_of(measure, draws, *, undefined=()):
@@ -93,6 +95,23 @@ def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make,
         assert np.array_equal(block.exactly(pair[odd], replicate[odd]), own.ravel()[odd])
         seen[block.rows, block.replicates] += 1
     assert np.all(seen == 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_square_that_is_rounded_up_to_a_power_of_2_is_within_the_bounds_too(monkeypatch, form) -> None:
+    """By rounding, influence values of the best unit are 128 less 2^-46, and their squares 2^14 less 2^-38: on the lattice 2^14."""
+    monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    units, rng = 44, np.random.default_rng(4)
+    sums = np.repeat([128, 120, 0], [1, 22, 21])
+    statistics = np.stack([rng.permutation(sums) for _ in range(SYSTEMS)], axis=1)[:, :, None].repeat(2, axis=2)
+    measure, draws = measured(statistics, lambda s: s[0] * (units / (units - 1))), Draws(1, units, units)
+    squares, _ = squares_of(InfluenceLines.of(influences(measure)), measure.pairs)
+    assert np.count_nonzero(squares == 2.0 ** bits_of_squares(units)) > SYSTEMS
+    scores = scores_of(measure, draws)
+    expected = t_by(measure, draws, scores)
+    for block in enclose(measure, draws, scores):
+        own = expected[block.rows, block.replicates]
+        assert np.all((block.least <= own) & (own <= block.greatest))
 
 
 @pytest.mark.parametrize("form", FORMS)
