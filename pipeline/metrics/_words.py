@@ -29,8 +29,8 @@ _UNSURE = re.compile("[.,]{2}[0-9]")
 
 def check_tokenizer(value: Any) -> str:
     """Return the name of a tokenizer of sacreBLEU."""
-    if value in _AT_ONCE:
-        return str(value)
+    if isinstance(value, str) and value in _AT_ONCE:
+        return value
     from sacrebleu.metrics.bleu import BLEU  # only now: most need none of it
 
     return check_choice("tokenize", value, tuple(BLEU.TOKENIZERS))

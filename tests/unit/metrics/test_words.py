@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
-from pipeline.metrics._words import Splitter
+from pipeline.metrics._words import Splitter, check_tokenizer
 
 PIECES = (
     *(".", ",", "-", "0", "7", "a", "Ä", "ß", "İ", "Σ", "٣", "²", "…", "–", "'", "\\", "|", "[", "{", "!"),
@@ -64,6 +64,12 @@ def test_every_character_is_split_as_sacrebleu_splits_it() -> None:
 def test_every_order_of_marks_and_digits_is_split_as_sacrebleu_splits_it() -> None:
     texts = ["".join("a1.,-"[number // 5**place % 5] for place in range(6)) for number in range(5**6)]
     assert Splitter("13a", lowercase=False)(texts) == theirs(texts, "13a", lowercase=False)
+
+
+@pytest.mark.parametrize("value", [["13a"], {"13a": {}}, None, "words"])
+def test_what_is_no_tokenizer_is_refused_with_their_names(value: object) -> None:
+    with pytest.raises(ValueError, match="is one of none, zh, 13a"):
+        check_tokenizer(value)
 
 
 @pytest.mark.parametrize("tokenize", ["intl", "char", "zh"])
