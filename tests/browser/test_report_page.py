@@ -76,6 +76,8 @@ def test_a_page_about_models_is_as_silent_and_offers_its_sentences(browser, mode
         "return [...document.querySelectorAll('thead tr')].map(row => [...row.cells].map(cell => cell.textContent.trim()))"
     )
     assert any(own[:2] == ["better", "worse"] and "verdict" not in own for own in heads)
+    told = browser.find_element(By.CSS_SELECTOR, "#versus .answer > p.caption").text
+    assert told == "Items are listed for single runs, such as large/2 against small/0; models have a mean over runs."
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -158,7 +158,7 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
         of = {"pairs": row["relation"], "relation": row["relation_by"], "values": values}
         digits, pairs = decimals_of(cubes, row["metric"]), row["pairs_in_window"]
         if row["gain"] is not None:
-            gain, count = format_number(row["gain"], digits), f"{pairs} pair{'' if pairs == 1 else 's'}"
+            gain, count = format_number(row["gain"], digits), f"{pairs:,} pair{'' if pairs == 1 else 's'}"
             alt = f"Threshold, {row['relation']}: {gain} from {count}."
             yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, **of)
         elif row["se_pairs"] >= few:

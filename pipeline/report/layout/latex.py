@@ -80,13 +80,12 @@ def render_latex(tables: Sequence[tuple[View, str]]) -> str:
 
 def _table(view: View, caption: str) -> str:
     sides = "".join("l" if column in view.text else "r" for column in view.columns)
-    heads = (f"\\multicolumn{{1}}{{l}}{{{escape_latex(column)}}}" for column in view.columns)
     lines = [
         "\\begin{table}",
         "  \\centering",
         f"  \\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
         "    \\toprule",
-        f"    {' & '.join(heads)} \\\\",
+        f"    {' & '.join(map(escape_latex, view.columns))} \\\\",
         "    \\midrule",
         *(f"    {_row(view, row)} \\\\" for row in view.rows),
         "    \\bottomrule",

@@ -205,6 +205,12 @@
   };
   const drivers = (a, b) => {
     const there = stored.filter(({ systems }) => systems.includes(a) && systems.includes(b));
+    const runOf = (model) => stored.flatMap(({ systems }) => systems).find((system) => system.startsWith(model + "/"));
+    const [one, other] = [runOf(a), runOf(b)];
+    if (!there.length && one && other) {
+      const told = "Items are listed for single runs, such as " + one + " against " + other + "; models have a mean over runs.";
+      return [make("p", { className: "caption" }, ...keepNames(told, [one, other]))];
+    }
     const how = stored.length ? "The page holds the items of the best systems alone, as many as it has room for" : "The page does not hold the scores of items";
     if (!there.length) return [make("p", { className: "caption", textContent: how + "; the analysis driving-items lists those of the pairs that it is asked for." })];
     return there.map((of) => {
