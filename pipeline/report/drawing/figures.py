@@ -130,7 +130,7 @@ def _draw_scatter(
     at = [(mark.at, mark.label, styles[mark.pairs][0]) for mark in lines if isinstance(mark.at, float) and mark.at <= right]
     chart.legend = "above" if at else "bottom right"  # there the numbers of the lines stand
     for height, (gain, label, colour) in enumerate(at):
-        _draw_line(chart, gain, label, colour, left=gain > 0.7 * right, height=height)
+        _draw_line(chart, gain, label, colour, left=_is_left(gain, [other for other, _, _ in at], right), height=height)
     chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, right
     chart.y.label = "confidence, 1 − p (one-sided)"
     chart.y.low, chart.y.high = min(0.48, 1 - float(table.p[table.usable].max())), 1.008
@@ -198,6 +198,19 @@ def _draw_points(
         gains, confidence = table.gain[mask].tolist(), (1 - table.p[mask]).tolist()
         named = f"{words} ({int(mask.sum()):,})"
         chart.points(gains, confidence, marker, colour=colour, size=5, filled=False, opacity=0.75, label=named)
+
+
+def _is_left(gain: float, all_gains: Sequence[float], right: float) -> bool:
+    """Say whether the label of a line stands on its left: where the axis ends, or where it would cross the next line.
+
+    Examples
+    --------
+    >>> [_is_left(gain, [2.0, 2.2], 4.0) for gain in (2.0, 2.2)]
+    [True, False]
+    """
+    reach = 0.3 * right
+    crosses = any(gain < other < gain + reach for other in all_gains)
+    return gain > 0.7 * right or (crosses and gain > reach and not any(gain - reach < other < gain for other in all_gains))
 
 
 def _draw_line(chart: Chart, gain: float, label: str, colour: str, *, left: bool, height: int) -> None:
