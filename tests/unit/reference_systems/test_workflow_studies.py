@@ -50,6 +50,8 @@ class Small(NamedTuple):
     replicas: int = 3
     items: Mapping[str, str] = {}
     """Items of test sets, and of the training data, in place of those of the workflow."""
+    options: Mapping[str, Any] = {}
+    """Options that all its models are given."""
 
 
 CHUNKS = {
@@ -87,6 +89,7 @@ SMALL = {
         ("ewt", "atis"),
         {"uas": (87, 97), "las": (86, 97)},
         items={"training": "1-20, 31-60"},
+        options={"bits": 16},  # of 4 million weights all are averaged, written and read again, a few thousand of which were learnt
     ),
     "aligners-hansards": Small(
         {
@@ -119,6 +122,8 @@ def made_small(name: str, folder: Path, *, replicates: int) -> Path:
         write(folder / "data" / path, make_sentences(sentences, seed=seed))
     study = yaml.safe_load((WORKFLOWS / f"{name}.yaml").read_text(encoding="utf-8"))
     study["training"]["resamples"] = small.resamples
+    for model in study["training"]["models"].values():
+        model |= small.options
     for place, items in small.items.items():
         (study["training"]["data"] if place == "training" else study["test_sets"][place])["items"] = items
     study["resampling"] |= {"replicates": replicates, "keep_replicates": min(300, study["resampling"]["keep_replicates"])}
