@@ -148,6 +148,18 @@ def test_beside_the_first_column_which_stays_there_is_room_for_another(browser, 
     assert max(shares) < 0.55
 
 
+def test_the_only_column_of_a_table_has_the_whole_of_a_phone(browser, bins_page):
+    open_page(browser, bins_page, width=400)
+    open_all(browser)
+    script = """
+    return [...document.querySelectorAll('.scroll')].filter(region => region.querySelectorAll('th').length === 1)
+      .map(region => [region.querySelector('table').offsetWidth / region.clientWidth, region.scrollWidth <= region.clientWidth])
+    """
+    found = browser.execute_script(script)
+    assert found
+    assert all(share > 0.9 and whole for share, whole in found)
+
+
 def test_a_common_screen_has_room_for_a_table_of_thresholds(browser, page_of_100):
     open_page(browser, page_of_100, width=1160)  # of more systems it has one more interval, and the whole of 1280
     script = """

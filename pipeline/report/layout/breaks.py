@@ -16,7 +16,9 @@ _TERMS = ("max-T", "Max-T")
 """Words with a hyphen that a reader would stumble over if a line ended there."""
 _COUNTED = "%|pairs?|units?|items?|systems?|segments?|documents?|replicates?|runs?|models?|families|others?|more|points?|GB|MB|s"
 _WIDE, _LONG = 16, 28
-"""Characters of a cell or head beyond which a phone gives its column a width of its own, and a greater one."""
+"""Characters of a cell or head beyond which a phone gives its column a width of its own, and of a sentence a greater one."""
+_MOST_NAMED = 3
+"""Words of a cell that names one system or two."""
 _PARTS = re.compile(r"(?<=[_.|:])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
 _CODE = re.compile(r"([(\[]?)`([^`\n]+)`([)\].,;:]*)")
@@ -35,14 +37,16 @@ def keep_together(text: str) -> str:
 
 
 def break_between_parts(text: str) -> Markup:
-    """Return a cell whose lines may end between the parts of a long word, as names of systems are.
+    """Return a cell whose lines may end between the parts of a long name, of one system or two; a sentence breaks like others.
 
     Examples
     --------
     >>> print(break_between_parts("JDExploreAcademy"), break_between_parts("abs.pointer_gen_cov"), break_between_parts("GPT-4.1"))
     JDExplore<wbr>Academy abs.<wbr>pointer_<wbr>gen_<wbr>cov GPT-4.1
     """
-    return Markup("<wbr>").join(_PARTS.split(text)) if any(len(word) > 12 for word in text.split()) else escape(text)
+    words = text.split()
+    named = len(words) <= _MOST_NAMED and any(len(word) > 12 for word in words)
+    return Markup("<wbr>").join(_PARTS.split(text)) if named else escape(text)
 
 
 def room_of(text: str, is_words: bool) -> Markup:
@@ -53,7 +57,8 @@ def room_of(text: str, is_words: bool) -> Markup:
     >>> print(room_of("better", True), room_of("smallest gain with one-sided p", False), repr(str(room_of("gain", False))))
      class="t"  class="long" ''
     """
-    names = ["t"] * is_words + ["long" if len(text) > _LONG else "wide"] * (len(text) > _WIDE)
+    size = "long" if len(text) > _LONG and len(text.split()) > _MOST_NAMED else "wide"
+    names = ["t"] * is_words + [size] * (len(text) > _WIDE)
     return Markup(' class="{}"').format(" ".join(names)) if names else Markup("")
 
 

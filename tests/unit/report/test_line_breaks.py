@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.report.layout.breaks import LineBreaks, keep_together
+from pipeline.report.layout.breaks import LineBreaks, break_between_parts, keep_together
 
 
 def test_a_sign_stays_with_its_number_and_a_number_with_its_unit() -> None:
@@ -36,3 +36,9 @@ def test_names_are_escaped() -> None:
 def test_a_name_that_fills_a_line_may_break() -> None:
     long = "a-name-" * 5
     assert LineBreaks([long, "a-b"]).sentence(f"{long} and a-b") == f'{long} and <span class="name">a-b</span>'
+
+
+def test_a_cell_of_a_name_breaks_between_its_parts_and_a_sentence_only_between_words() -> None:
+    assert break_between_parts("abs.pointer_gen / b.c") == "abs.<wbr>pointer_<wbr>gen / b.<wbr>c"
+    assert break_between_parts("<i>.OnlineAcademy") == "&lt;i&gt;.<wbr>Online<wbr>Academy"
+    assert break_between_parts("abs.pointer_gen is better (p = 0.04)") == "abs.pointer_gen is better (p = 0.04)"
