@@ -90,6 +90,13 @@ def tables(report: Path) -> dict[str, Rows]:
 
 
 @pytest.fixture(scope="module")
+def told(report: Path) -> dict[str, str]:
+    """The file of numbers that the report names for each figure."""
+    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
+    return {figure["file"]: figure["table"] for finding in document["findings"] for figure in finding["figures"]}
+
+
+@pytest.fixture(scope="module")
 def other_tables(tables: dict[str, Rows]) -> dict[str, Rows]:
     """Numbers a little smaller than they are: to be noticed, it must be more than the width of a line."""
     return {file: [{key: _smaller(key, value) for key, value in row.items()} for row in rows] for file, rows in tables.items()}
@@ -265,19 +272,15 @@ def names_of(report: Path) -> dict[str, list[Path]]:
     return found
 
 
-def test_every_figure_is_checked_here_and_has_a_file(report: Path, tables: dict[str, Rows]) -> None:
+def test_every_figure_is_checked_here_and_has_a_file(report: Path, tables: dict[str, Rows], told: dict[str, str]) -> None:
     there = names_of(report)
     assert {*MARKS, *CORNERS, *WORDS} | STANDINGS == there.keys()
-    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    told = {figure["file"]: figure["table"] for finding in document["findings"] for figure in finding["figures"]}
     assert told.keys() == {path.name for name, paths in there.items() for path in paths if name not in STANDINGS | OWN.keys()}
     assert all(tables[table] for table in told.values())
 
 
-def check(report: Path, tables: Mapping[str, Rows], name: str) -> int:
+def check(report: Path, tables: Mapping[str, Rows], told: Mapping[str, str], name: str) -> int:
     """Hold all figures of a name to their files; return how many numbers were compared."""
-    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    told = {figure["file"]: figure["table"] for finding in document["findings"] for figure in finding["figures"]}
     checked = 0
     for path in names_of(report)[name]:
         title, panels = read_figure(path.read_text(encoding="utf-8"))
@@ -300,21 +303,23 @@ def check(report: Path, tables: Mapping[str, Rows], name: str) -> int:
 
 
 @pytest.mark.parametrize("name", sorted({*MARKS, *CORNERS, *WORDS}))
-def test_what_is_drawn_are_the_numbers_of_the_file(report: Path, tables: dict[str, Rows], name: str) -> None:
-    assert check(report, tables, name) >= 3 * len(names_of(report)[name])
+def test_what_is_drawn_are_the_numbers_of_the_file(report: Path, tables: dict[str, Rows], told: dict[str, str], name: str) -> None:
+    assert check(report, tables, told, name) >= 3 * len(names_of(report)[name])
 
 
 @pytest.mark.parametrize("name", sorted({*MARKS, *CORNERS, *WORDS}))
-def test_a_number_that_is_another_in_the_file_is_noticed(report: Path, other_tables: dict[str, Rows], name: str) -> None:
+def test_a_number_that_is_another_in_the_file_is_noticed(
+    report: Path, other_tables: dict[str, Rows], told: dict[str, str], name: str
+) -> None:
     with pytest.raises(AssertionError):
-        check(report, other_tables, name)
+        check(report, other_tables, told, name)
 
 
 @pytest.mark.parametrize("name", sorted(WHOLE))
-def test_bars_and_q_q_plots_are_those_of_the_file_and_nothing_else(report: Path, tables: dict[str, Rows], name: str) -> None:
+def test_bars_and_q_q_plots_are_those_of_the_file_and_nothing_else(
+    report: Path, tables: dict[str, Rows], told: dict[str, str], name: str
+) -> None:
     """All corners of bars, steps, bands and curves, as often as they are there; one that is moved is noticed, whichever it is."""
-    document = json.loads((report / "report.json").read_text(encoding="utf-8"))
-    told = {figure["file"]: figure["table"] for finding in document["findings"] for figure in finding["figures"]}
     for path in names_of(report)[name]:
         title, panels = read_figure(path.read_text(encoding="utf-8"))
         rows = of_figure(tables[told[path.name]], title)
