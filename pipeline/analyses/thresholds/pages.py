@@ -117,27 +117,29 @@ def state_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str
 
 
 def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
-    pairs, here = row["pairs_in_window"], f"At this size (n = {row['units']:,}) gains above"
+    pairs, window = row["pairs_in_window"], "p from {:g} to {:g}".format(*row["window"])
     if pairs >= few:
-        ends = f" {format_interval(row['interval'], digits)}" if row["interval"] else ""
-        return (
-            f"{here} {format_number(row['gain'], digits)}{ends} are usually significant, each pair by itself and one-sided: "
-            f"the {row['percentile']:g}th percentile of the gains of {pairs:,} borderline pairs."
-        )
-    count = "1 borderline pair" if pairs == 1 else f"{pairs} borderline pairs"
+        claim = _claim(row, row["gain"], row["interval"], digits)
+        return f"{claim} This is the {row['percentile']:g}th percentile of the gains of the {pairs:,} pairs with {window}."
     if row["se_pairs"] >= few:
         near = row["near_gain"] is not None
         gain, interval = (row["near_gain"], None) if near else (row["se_gain"], row["se_interval"])
-        ends = f" {format_interval(interval, digits)}" if interval else ""
         whose = "all {:,} pairs".format(row["se_pairs"])
         if near:
-            whose = "the {:,} pairs with p in [{:g}, {:g}]".format(row["near_pairs"], *row["near_p"])
+            whose = "the {:,} pairs with p from {:g} to {:g}".format(row["near_pairs"], *row["near_p"])
+        few_there = f"only {pairs} {'has' if pairs == 1 else 'have'}" if pairs else "none has"
         return (
-            f"{here} {format_number(gain, digits)}{ends} are usually significant, each pair by itself and one-sided: "
-            f"{row['gaussian_z']:.3f} times the {row['percentile']:g}th percentile of the standard errors of {whose}, "
-            f"since there {'is' if pairs == 1 else 'are'} {f'only {count}' if pairs else 'no borderline pairs'}."
+            f"{_claim(row, gain, interval, digits)} This is {row['gaussian_z']:.3f} times the {row['percentile']:g}th percentile "
+            f"of the standard errors of {whose}, since {few_there} {window}."
         )
     return None  # a gain of few pairs is these pairs, and no threshold
+
+
+def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int) -> str:
+    """Say above which gain a pair is usually significant, in words that need nothing else of the page."""
+    ends = f" {format_interval(interval, digits)}" if interval else ""
+    above = f"With n = {row['units']:,}, a gain above {format_number(gain, digits)}{ends}"
+    return f"{above} is usually significant where one pair alone is tested, one-sided."
 
 
 def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Mark]:

@@ -76,7 +76,8 @@ def _checks(report: Report) -> Iterator[tuple[str, bool, str]]:
     family = pairs.where(pairs.holds("in_family"))
     unstable = int(family.equal("stable", False).sum())
     unknown = int((judged & ~pairs.known("stable")).sum())
-    detail = f"Verdicts so near α that another random seed could change them (*): {unstable:,} of {len(family):,}{of_runs}."
+    whose = f"{unstable:,} of {len(family):,}{of_runs or ' pairs'}"
+    detail = f"Another random seed could change the verdict on {whose} (*): those with p very near α."
     yield "Unstable verdicts", bool(unstable), detail + (f" Not known for {unknown:,}." if unknown else "")
     yield FAMILIES_OF_RUNS if report.model_pairs else FAMILIES, *_families(report)
     errors = describe_errors(report)

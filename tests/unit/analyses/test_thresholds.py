@@ -196,20 +196,20 @@ def test_the_threshold_near_borderline_leaves_out_pairs_that_are_far_from_it():
     [
         (
             [1.645] * 25,
-            "1.645 are usually significant, each pair by itself and one-sided: "
-            "the 95th percentile of the gains of 25 borderline pairs.",
+            "a gain above 1.645 is usually significant where one pair alone is tested, one-sided. "
+            "This is the 95th percentile of the gains of the 25 pairs with p from 0.04 to 0.06.",
         ),
         (
             [1.645] + [1.3] * 24,
-            "1.645 are usually significant, each pair by itself and one-sided: "
-            "1.645 times the 95th percentile of the standard errors of the 25 pairs with p in "
-            "[0.005, 0.3], since there is only 1 borderline pair.",
+            "a gain above 1.645 is usually significant where one pair alone is tested, one-sided. "
+            "This is 1.645 times the 95th percentile of the standard errors of the 25 pairs with p "
+            "from 0.005 to 0.3, since only 1 has p from 0.04 to 0.06.",
         ),
         (
             [6.0] * 25,
-            "1.645 are usually significant, each pair by itself and one-sided: "
-            "1.645 times the 95th percentile of the standard errors of all 25 pairs, since there "
-            "are no borderline pairs.",
+            "a gain above 1.645 is usually significant where one pair alone is tested, one-sided. "
+            "This is 1.645 times the 95th percentile of the standard errors of all 25 pairs, since "
+            "none has p from 0.04 to 0.06.",
         ),
         ([1.645] + [6.0] * 5, None),
         ([6.0] * 6, None),
@@ -375,4 +375,6 @@ def test_thresholds_of_all_pairs_are_no_matter_of_a_family_with_a_baseline(attrs
     assert [headline.where for headline in headlines] == [
         {"test_set": "news", "metric": "bleu", "procedure": "paired-bootstrap"}
     ] * told
-    assert all("this size (n = 400)" in headline.sentence and "borderline pair" in headline.sentence for headline in headlines)
+    assert all(
+        "With n = 400, a gain above" in headline.sentence and "pairs with p from" in headline.sentence for headline in headlines
+    )

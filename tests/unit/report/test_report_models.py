@@ -197,7 +197,7 @@ def test_what_compares_systems_one_by_one_says_that_they_are_single_runs(documen
     captions = {figure["file"]: figure["caption"] for finding in document["findings"] for figure in finding["figures"]}
     assert {file.rpartition("-")[0] for file in captions} == {"thresholds", "significant"}
     assert all(caption.endswith("This is about single runs, not about models.") for caption in captions.values())
-    (about,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("At this size"))
+    (about,) = (s for s in document["verdict"][0]["sentences"] if s.startswith("With n = "))
     assert about.endswith(" This is about single runs, not about models.")
     assert "Each point is a pair of single runs." in (made / "report" / "report.md").read_text(encoding="utf-8")
 

@@ -221,7 +221,7 @@ def test_gains_above_the_threshold_are_called_usually_significant():
     cube = gaussian_cube(rng, systems=60, sizes={"full": 400}, sigma=20.0, spread=1.5)
     document = build_document(make_report({"news": cube}, analyses=("thresholds",)))
     last = document["verdict"][0]["sentences"][-1]
-    assert "are usually significant, each pair by itself and one-sided: the 95th percentile" in last
+    assert "is usually significant where one pair alone is tested, one-sided. This is the 95th percentile" in last
     row = document["findings"][0]["rows"][0]
     assert f"{row['gain']:.3f}" in last
 
