@@ -10,7 +10,7 @@ import click
 
 from pipeline.cli.actions import print_json
 from pipeline.cli.options import KINDS, cli, complete_names, complete_profiles, json_option
-from pipeline.cli.terminal import prose
+from pipeline.cli.terminal import prose, width_of
 from pipeline.errors import UsageError
 from pipeline.options import meant
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 __all__ = ["member_page", "schema_text"]
+
+
+_TWO_COLUMNS = 72
+"""Columns of a terminal that has room for names beside what is said of them."""
 
 
 def _complete_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -268,5 +272,9 @@ def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str]
         print_json({title: [row for row, _ in kept]})
         return
     width = max((len(str(row["name"])) for row, _ in kept), default=0)
+    narrow = (width_of(sys.stdout) or _TWO_COLUMNS) < _TWO_COLUMNS
     for row, line in kept:
-        click.echo(prose(f"{row['name']!s:<{width}}  {line}", sys.stdout, " " * (width + 2)))
+        if narrow:
+            click.echo(f"{row['name']}\n{prose(f'    {line}', sys.stdout, '    ')}")
+        else:
+            click.echo(prose(f"{row['name']!s:<{width}}  {line}", sys.stdout, " " * (width + 2)))

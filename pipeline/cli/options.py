@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pipeline.cli.advice import remember_named
+from pipeline.cli.help_page import Command, Context
 
 __all__ = [
     "COUNT",
@@ -72,7 +73,7 @@ def write_names(formatter: click.HelpFormatter, kinds: Collection[str]) -> None:
             )
 
 
-class CommandWithNames(click.Command):
+class CommandWithNames(Command):
     """A command whose help ends with the installed names of some kinds."""
 
     def __init__(self, *args: Any, kinds: Collection[str] = KINDS, **settings: Any) -> None:
@@ -94,6 +95,9 @@ class UnknownCommand(click.UsageError):
 
 class Group(click.Group):
     """Commands by what one wants, in the order in which a newcomer meets them."""
+
+    context_class = Context
+    command_class = Command
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the installed names."""

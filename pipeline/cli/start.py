@@ -170,8 +170,13 @@ def config(study: Path, as_json: bool, **overrides: Any) -> None:
         print_json({"values": [one._asdict() for one in values]})
         return
     width = width_of(sys.stdout) or shutil.get_terminal_size((110, 24)).columns
-    column = min(max(len(one.line) for one in values), max(20, width - 2 - max(len(one.origin) for one in values)))
+    mark = "  # "
+    column = min(max(len(one.line) for one in values), max(20, width - len(mark) - max(len(one.origin) for one in values)))
     for one in values:
-        line = visible(one.line)
-        fits = len(line) <= column
-        click.echo(f"{line:<{column}}  # {visible(one.origin)}" if fits else f"{line}\n{'':<{column}}  # {visible(one.origin)}")
+        line, origin = visible(one.line), visible(one.origin)
+        if len(line) <= column:
+            click.echo(f"{line:<{column}}{mark}{origin}")
+            continue
+        key, colon, value = line.partition(": ")
+        folded = f"{key}:\n  {value}" if len(line) > width and colon else line
+        click.echo(f"{folded}\n{'':<{column}}{mark}{origin}")

@@ -39,7 +39,7 @@ FOLLOWED = {
     "tests/unit/cli/test_advice.py::test_a_folder_without_runs_gets_one": "cli/runs: run STUDY",
     "tests/unit/cli/test_advice.py::test_a_history_without_slots_gets_one": "cubes/history: reanalyse STUDY",
     "tests/unit/cli/test_advice.py::test_an_archive_that_is_none_is_replaced_by_one": "store/archive: export, export RUN FILE",
-    "tests/unit/cli/test_catalogue.py::test_help_fits_a_terminal_of_eighty_columns": """
+    "tests/unit/cli/test_catalogue.py::test_help_fits_a_terminal": """
         cli/misuse: COMMAND --help; error_help: COMMAND --help
     """,
     "tests/unit/cli/test_damaged_runs.py::test_no_damage_to_a_file_of_a_run_is_a_dead_end": """

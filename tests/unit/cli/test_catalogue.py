@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -145,12 +146,30 @@ def test_help_names_every_member_and_imports_none() -> None:
     assert names_shown(done.stderr) == {what: sorted(names) for what, names in NAMES.items()}
 
 
-@pytest.mark.parametrize("command", ["", *cli.commands])
-def test_help_fits_a_terminal_of_eighty_columns(command: str) -> None:
+def help_of(command: str, columns: int) -> str:
     asked = [*filter(None, [command]), "--help"]
-    shown = CliRunner().invoke(cli, asked, prog_name="pipeline", env={"COLUMNS": "80"}, catch_exceptions=False)
+    shown = CliRunner().invoke(cli, asked, prog_name="pipeline", terminal_width=columns, catch_exceptions=False)
     assert shown.exit_code == 0
-    assert [line for line in shown.stdout.splitlines() if len(line) > 80] == []
+    return shown.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("command", ["", *cli.commands])
+def test_help_fits_a_terminal(command: str, columns: int) -> None:
+    assert [line for line in help_of(command, columns).splitlines() if len(line) > columns] == []
+
+
+@pytest.mark.parametrize("command", ["", *cli.commands])
+def test_an_example_of_help_can_be_copied_from_a_narrow_terminal(command: str) -> None:
+    def examples(columns: int) -> list[str]:
+        whole = re.sub(r" \\\n +", " ", help_of(command, columns))  # as a shell joins lines
+        lines = [line.strip() for line in whole.splitlines() if line.startswith(("    pipeline ", "  pipeline "))]
+        return [re.sub(r" {2,}\S.*", "", line) for line in lines]  # without what is said behind it
+
+    def words(columns: int) -> list[list[str]]:
+        return [shlex.split(line) for line in examples(columns)]
+
+    assert words(60) == words(120)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -120,6 +120,9 @@ def test_warnings_of_a_check_fit(in_terminal: InTerminal, tmp_path: Path) -> Non
         ("expect", "--gain", "0.5", "-n", "997", "--like", "wmt22-en-de/bleu"),
         ("metrics", "bleu"),
         ("presets",),
+        ("procedures",),
+        ("profiles",),
+        ("config", "s.yaml"),
     ],
     ids=lambda command: command[0],
 )
@@ -130,6 +133,16 @@ def test_what_a_command_says_fits(in_terminal: InTerminal, tmp_path: Path, comma
     told = in_terminal(*command, width=60).splitlines()
     assert len(told) > 1
     assert max(text_width(line) for line in told if "/" not in line) <= 60  # a path is one word
+
+
+def test_a_value_that_has_no_room_beside_its_key_stands_below_it(in_terminal: InTerminal, tmp_path: Path) -> None:
+    name = "a-study-whose-name-has-no-room-beside-its-key"
+    text = f"schema: 1\nstudy: s\ntest_sets:\n  of-two-systems: {{format: scores, outputs: {{{name}: a.csv}}}}\nmetrics: [mean]\n"
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    told = in_terminal("config", "s.yaml", width=60).splitlines()
+    place = told.index(f"test_sets.of-two-systems.outputs.{name}:")
+    assert told[place + 1] == '  "a.csv"'
+    assert [told[place + 2].strip(), text_width(told[place + 2]) <= 60] == ["# s.yaml:4:46", True]
 
 
 def test_the_option_decides_before_the_environment(in_terminal: InTerminal, monkeypatch: pytest.MonkeyPatch) -> None:
