@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,6 +212,8 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
     """Rewrite the report from the cubes; compute nothing."""
     from pipeline.record.manifest import read_manifest
     from pipeline.report.write import write_report
+    from pipeline.store.lease import hold_lease
+    from pipeline.store.ledger import last_fence
     from pipeline.study.load import override_study
     from pipeline.study.report_overrides import refuse_other_numbers
     from pipeline.tasks.report import gather
@@ -218,11 +221,14 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
     directory = find(runs, run)
     study = None
     if settings:
-        own = read_manifest(directory).study
-        study = override_study(own, settings)
-        refuse_other_numbers(own, study)
+        asked = read_manifest(directory).study
+        study = override_study(asked, settings)
+        refuse_other_numbers(asked, study)
     target = output or directory.report
-    page = write_report(gather(directory, study=study), target, replaces=target.resolve() == directory.report.resolve())
+    own = target.resolve() == directory.report.resolve()
+    # Whoever writes into the run holds its lease: two reports at once would mix.
+    with hold_lease(directory.root, above=last_fence(directory.ledger)) if own else nullcontext():
+        page = write_report(gather(directory, study=study), target, replaces=own)
     click.echo(str(page))
     if opened and not page.is_file():
         click.echo("there is no page to open: `report.formats` of the study has no html", err=True)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ from pipeline.record.manifest import Manifest, read_manifest
 from pipeline.store.brought import note_brought
 from pipeline.store.files import make_directory, open_private, store_error, write_bytes, write_json
 from pipeline.store.garbage import note_linked_store
-from pipeline.store.lease import read_holder, refuse_if_held
+from pipeline.store.lease import hold_lease, read_holder, refuse_if_held
+from pipeline.store.ledger import last_fence
 from pipeline.store.process import name_process
 from pipeline.store.runs import RunDirectory
 from pipeline.store.seals import read_sealed, write_sealed
@@ -110,6 +111,11 @@ def show_command(run: RunDirectory, loaded: LoadedStudy) -> None:
     """Let a run say how it was asked for this time, where that was by another command: its report is written again.
 
     Where nothing may be written, the report that is there answers, and shows how it was asked for before.
+
+    Raises
+    ------
+    RunLocked
+        P801 where another process writes the run, perhaps its report: two at once would mix.
     """
     try:
         before = read_sealed(run.origin).get("command")
@@ -117,14 +123,16 @@ def show_command(run: RunDirectory, loaded: LoadedStudy) -> None:
         before = None
     if not loaded.command or loaded.command == before:
         return
-    try:
-        write_origin(run, loaded)
-    except StoreError:
-        return
-    write_bytes(run.study, loaded.text.encode("utf-8"))  # what the origin says was overridden is of this text
-    from pipeline.tasks.report import rewrite_report  # only here: it loads what draws figures
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(hold_lease(run.root, above=last_fence(run.ledger)))
+            write_origin(run, loaded)
+        except StoreError:
+            return
+        write_bytes(run.study, loaded.text.encode("utf-8"))  # what the origin says was overridden is of this text
+        from pipeline.tasks.report import rewrite_report  # only here: it loads what draws figures
 
-    rewrite_report(run)
+        rewrite_report(run)
 
 
 def _plan_of(run: RunDirectory) -> Manifest | None:

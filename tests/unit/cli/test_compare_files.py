@@ -18,6 +18,7 @@ from pipeline.report.layout.markdown import escape as escape_markdown
 from pipeline.report.layout.summary import list_remarks
 from pipeline.report.layout.view import View
 from pipeline.report.results import Results
+from pipeline.store.lease import hold_lease
 from pipeline.study.load import load_study
 from pipeline.study.yaml_values import format_yaml, parse_yaml
 
@@ -113,6 +114,22 @@ def test_a_comparison_that_is_kept_where_nothing_may_be_written_answers(
     assert again.pairs.equals(first.pairs)
     (page,) = tmp_path.glob("runs/[!.]*/report/index.html")
     assert "pipeline compare first" in page.read_text("utf-8")
+
+
+def test_a_report_that_another_process_writes_is_not_written_at_the_same_time(folder: Path, tmp_path: Path) -> None:
+    typed = ["compare", "scores.csv", "-b", 1000, "--runs", tmp_path / "runs", "-q"]
+    assert run_cli(*typed, cwd=folder).returncode == 0
+    (run,) = tmp_path.glob("runs/[!.]*")
+    files = {path: path.read_bytes() for path in [run / "origin.json", run / "study.yaml", *(run / "report").rglob("*.*")]}
+    with hold_lease(run):
+        for asked in ([*typed, "--html", tmp_path / "page.html"], ["report", run]):
+            refused = run_cli(*asked, cwd=folder)
+            assert (refused.returncode, "error[P801]" in refused.stderr) == (74, True)
+        assert run_cli("report", run, "-o", tmp_path / "elsewhere", cwd=folder).returncode == 0
+    assert {path: path.read_bytes() for path in files} == files
+    assert run_cli(*typed, "--html", tmp_path / "page.html", cwd=folder).returncode == 0
+    assert run_cli("report", run, cwd=folder).returncode == 0
+    assert run_cli(*typed, cwd=folder).returncode == 0  # the lease was given back
 
 
 def test_the_study_that_is_written_gives_the_same_numbers(written: tuple[Path, Any], found: Results, tmp_path: Path) -> None:
