@@ -103,7 +103,7 @@ class SizeCurve(Analysis):
             left_out.append(f"{place}: no test sets are drawn, because {drawn}.")
             return
         where = {"test_set": name, "metric": metric, "procedure": drawn_by()}
-        sizes = choose_sizes(drawn.units, read_units(cube), options.sizes)
+        sizes = choose_sizes(drawn.units, read_units(cube), options.sizes or ())
         alpha = float(cube.attrs.get("alpha", 0.05)) if options.alpha is None else options.alpha
         for rule in options.rules:
             if rule == "prefix":

@@ -23,7 +23,7 @@ _SQUARE_ROOT = -0.5
 _EXACT = 1e-12
 
 
-def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequence[float]) -> dict[str, Any]:
+def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequence[float] | None) -> dict[str, Any]:
     """Return the line through one quantity of the points of a curve, and the units that gains need by it; or why there is none.
 
     Parameters
@@ -32,8 +32,8 @@ def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequen
         With ``units`` and the quantity; points without it are left out.
     quantity : str
         A key of `QUANTITIES`.
-    gains : sequence of float
-        Where there are none, a quarter and a half of the quantity at the most units.
+    gains : sequence of float, optional
+        By default a quarter and a half of the quantity at the most units.
     """
     there = [(point["units"], point[quantity]) for point in points if point[quantity]]
     line = fit_line([n for n, _ in there], [value for _, value in there])
@@ -41,10 +41,8 @@ def fit_points(points: Sequence[Mapping[str, Any]], quantity: str, gains: Sequen
         reason = f"{len(there)} test size{'' if len(there) == 1 else 's'} with a value: a line needs {FEWEST_SIZES}"
         empty = dict.fromkeys(("slope", "slope_se", "intercept", "p_square_root", "c"))
         return {"quantity": quantity, **empty, "sizes": len(there), "units_for": [], "reason": reason}
-    needed = [
-        {"gain": gain, "by_fit": line.units_for(gain), "by_root": line.units_by_root(gain)}
-        for gain in ((gains or _usual_gains(max(there)[1])) if quantity in _THRESHOLDS else ())
-    ]
+    asked = (_usual_gains(max(there)[1]) if gains is None else gains) if quantity in _THRESHOLDS else ()
+    needed = [{"gain": gain, "by_fit": line.units_for(gain), "by_root": line.units_by_root(gain)} for gain in asked]
     return {
         "quantity": quantity,
         "slope": line.slope,

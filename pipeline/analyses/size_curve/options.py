@@ -25,13 +25,13 @@ class SizeCurveOptions:
     ----------
     window, percentile
         As of `thresholds`.
-    gains : tuple of float
+    gains : tuple of float, optional
         Gains for which the units needed are read off, in metric points; by default a quarter and a half of the threshold at the
-        largest size, since half a point is little of BLEU and all of a score from 0 to 1.
+        largest size, since half a point is little of BLEU and all of a score from 0 to 1. None are read off for an empty list.
     draw : tuple of str
         ``prefix``: the first n units, at the study's test sizes. ``random``: subsets drawn without replacement.
         ``with-replacement``: n units drawn from all, also more than there are; standard errors only.
-    sizes : tuple of int
+    sizes : tuple of int, optional
         Units of the drawn test sets; the study's smaller test sizes where nothing is said, or five from a twentieth to a half.
     repeats : int
         Random subsets of each size.
@@ -47,9 +47,9 @@ class SizeCurveOptions:
 
     window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
-    gains: tuple[float, ...] = ()
+    gains: tuple[float, ...] | None = None
     draw: tuple[Rule, ...] | Rule = ("prefix",)
-    sizes: tuple[int, ...] = ()
+    sizes: tuple[int, ...] | None = None
     repeats: int = 20
     replicates: int = 2000
     budget: float = 2e12
@@ -60,14 +60,17 @@ class SizeCurveOptions:
         if len(self.window) != 2:
             raise ValueError(f"window takes two numbers, got {len(self.window)}")
         self.spec.holds(np.zeros(1))
-        if not all(0 < gain < math.inf for gain in self.gains):
+        if self.gains is not None and not all(0 < gain < math.inf for gain in self.gains):
             raise ValueError(f"gains must be numbers above 0, got {list(self.gains)}")
         if not self.rules or len(set(self.rules)) < len(self.rules):
             raise ValueError(f"draw must name each rule once, got {list(self.rules)}")
-        if not all(2 <= n < 2**31 for n in self.sizes) or any(b <= a for a, b in pairwise(self.sizes)):
-            raise ValueError(f"sizes must be increasing whole numbers of at least 2, got {list(self.sizes)}")
-        if self.sizes and set(self.rules) == {"prefix"}:
-            raise ValueError("sizes are those of drawn test sets: prefixes have the study's test sizes (resampling.test_sizes)")
+        if self.sizes is not None:
+            if not self.sizes:
+                raise ValueError("sizes is an empty list: leave it out for the sizes of the study, or name some")
+            if not all(2 <= n < 2**31 for n in self.sizes) or any(b <= a for a, b in pairwise(self.sizes)):
+                raise ValueError(f"sizes must be increasing whole numbers of at least 2, got {list(self.sizes)}")
+            if set(self.rules) == {"prefix"}:
+                raise ValueError("sizes are those of drawn test sets: prefixes have the study's test sizes (resampling.test_sizes)")
         if not 1 <= self.repeats <= 10_000:
             raise ValueError(f"repeats {self.repeats} must be between 1 and 10000")
         if not 100 <= self.replicates <= 10_000_000:

@@ -41,6 +41,14 @@ def test_thresholds_by_standard_errors_fall_by_the_same_law_and_say_how_many_uni
     assert [row["what"] for row in lines.rows] == ["threshold", "threshold by se", "median se"]
 
 
+@pytest.mark.parametrize(("options", "gains"), [({"gains": []}, []), ({"gains": [0.5]}, [0.5])])
+def test_units_are_read_off_for_the_gains_that_are_asked_for_and_for_none(options, gains):
+    cube = gaussian_cube(np.random.default_rng(1), systems=10, sizes=SIZES, sigma=12.0, spread=1.0)
+    finding = SizeCurve().find({"news": cube}, options)
+    assert [need["gain"] for need in fit_of(finding, "se_gain")["units_for"]] == gains
+    SizeCurve().check(options)
+
+
 @pytest.mark.statistical
 def test_thresholds_fall_with_slope_near_minus_one_half():
     """Every gain in the window is within 6.4 % of 1.645·σ/√n, so |slope + ½| < .12 is certain, whatever the draw."""

@@ -203,6 +203,7 @@ def test_the_figures_of_every_way_of_drawing_are_drawn_with_their_lines() -> Non
         {"draw": []},
         {"draw": ["random", "random"]},
         {"sizes": [100]},
+        {"draw": "random", "sizes": []},
         {"draw": "random", "sizes": [100, 100]},
         {"draw": "random", "repeats": 0},
         {"draw": "random", "replicates": 10},
