@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["MISSING", "call_metrics", "format_interval", "format_number", "format_p", "format_share", "name_metric", "shorten"]
+__all__ = [
+    "MISSING",
+    "call_metrics",
+    "format_interval",
+    "format_number",
+    "format_p",
+    "format_share",
+    "name_metric",
+    "set_minus",
+    "shorten",
+]
 
 MISSING = "–"
 
@@ -108,6 +119,21 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
     if percent:
         return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
     return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"
+
+
+_HYPHEN = re.compile(r"(?<![\w.\-–)])-(?=\.?\d)")
+"""Before a number, and neither within a word, a range or a date, nor the power of ten of another."""
+
+
+def set_minus(text: str) -> str:
+    """Return text with a true minus before negative numbers, as the page has them; files and terminals have a hyphen.
+
+    Examples
+    --------
+    >>> set_minus("-0.5 [-1.2, -.3] by gpt-4 on 2026-11-28, p = 1.0e-04")
+    '−0.5 [−1.2, −.3] by gpt-4 on 2026-11-28, p = 1.0e-04'
+    """
+    return _HYPHEN.sub("−", text)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pipeline.interfaces.figures import INK
+from pipeline.interfaces.wording import set_minus
 
 __all__ = ["NARROW", "bar", "dot", "escape_text", "line", "picture", "rule", "ticks", "width_of", "words"]
 
@@ -37,7 +38,7 @@ def picture(width: float, height: float, parts: Iterable[str], *, title: str, al
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
         f'class="drawn" font-family="system-ui, sans-serif" font-size="{SIZE}" fill="{INK}" '
-        f'role="img" style="background: #ffffff" ><title>{escape_text(title)}</title><desc>{escape_text(alt)}</desc>\n'
+        f'role="img" style="background: #ffffff" ><title>{escape_text(title)}</title><desc>{escape_text(set_minus(alt))}</desc>\n'
         + "\n".join(parts)
         + "\n</svg>\n"
     )
@@ -89,14 +90,16 @@ def ticks(low: float, high: float, *, most: int = 7) -> Sequence[tuple[float, st
     ['36', '37', '38']
     >>> [text for _, text in ticks(1, 9)]
     ['2', '4', '6', '8']
+    >>> [text for _, text in ticks(-1, 0)]
+    ['−1.0', '−0.8', '−0.6', '−0.4', '−0.2', '0.0']
     """
     if not high > low:
-        return [(low, f"{low:g}")]
+        return [(low, set_minus(f"{low:g}"))]
     if max(abs(low), abs(high)) >= 1e15:  # beyond it, numbers in full are wider than a figure; near 1e308 differences overflow
         unit = 10.0 ** (math.floor(math.log10(max(abs(low), abs(high)))) - 3)
-        return [(number * unit, f"{number * unit:g}") for number, _ in ticks(low / unit, high / unit, most=most)]
+        return [(number * unit, set_minus(f"{number * unit:g}")) for number, _ in ticks(low / unit, high / unit, most=most)]
     power = math.floor(math.log10((high - low) / most))
     step = next(s * 10.0**p for p in (power, power + 1) for s in (1, 2, 5) if (high - low) / (s * 10.0**p) <= most)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     numbers = [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-    return [(number, f"{number:.{digits}f}") for number in numbers]
+    return [(number, set_minus(f"{number:.{digits}f}")) for number in numbers]

@@ -1,4 +1,7 @@
-"""Where the lines of a page may break: not inside `α = 0.05` nor between a number and its unit, but between the parts of a name."""
+"""Where the lines of a page may break: not inside `α = 0.05` nor between a number and its unit, but between the parts of a name.
+
+Negative numbers in sentences get the true minus of pages on the way.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import re
 from collections.abc import Collection
 
 from markupsafe import Markup, escape
+
+from pipeline.interfaces.wording import set_minus
 
 __all__ = ["LineBreaks", "break_between_parts", "keep_together", "room_of"]
 
@@ -33,7 +38,7 @@ def keep_together(text: str) -> str:
     >>> keep_together("66 pairs at α = 0.05").replace("\u00a0", "~")
     '66~pairs at α~=~0.05'
     """
-    return _BEFORE_UNIT.sub(_NO_BREAK, _AROUND_SIGN.sub(rf"{_NO_BREAK}\1{_NO_BREAK}", text))
+    return set_minus(_BEFORE_UNIT.sub(_NO_BREAK, _AROUND_SIGN.sub(rf"{_NO_BREAK}\1{_NO_BREAK}", text)))
 
 
 def break_between_parts(text: str) -> Markup:

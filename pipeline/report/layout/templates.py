@@ -15,6 +15,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2.bccache import Bucket, bc_magic
 
 from pipeline.errors import StoreError
+from pipeline.interfaces.wording import set_minus
 from pipeline.store.files import replacing
 
 __all__ = ["make_environment"]
@@ -64,7 +65,7 @@ def make_environment() -> Environment:
     template and to the version of Python; the version of Jinja stands in the names of the files.
     """
     folder = os.path.dirname(importlib.util.cache_from_source(str(FOLDER / "page.py")))
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("pipeline.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -72,3 +73,5 @@ def make_environment() -> Environment:
         lstrip_blocks=True,
         bytecode_cache=None if sys.dont_write_bytecode else _Kept(folder),
     )
+    environment.filters["minus"] = set_minus
+    return environment

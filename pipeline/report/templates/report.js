@@ -8,7 +8,11 @@
   };
   // Blanks are copied as they stand, those that keep a line together as any other; line breaks are those of the page's source.
   const plain = (words) => words.replace(/\s*\n\s*/g, " ").replace(/[\u00a0\u202f]/g, " ").trim();
-  const text = (cell) => plain(cell.textContent);
+  // Negative numbers have a true minus where they are read, and a hyphen where they are copied or looked for.
+  const withMinus = (words) => words.replace(/(?<![\w.\-–)])-(?=\.?\d)/g, "−");
+  const withHyphen = (words) => words.replace(/−(?=\.?\d)/g, "-");
+  const isNumber = (cell) => cell.tagName === "TD" && !cell.classList.contains("t");
+  const text = (cell) => (isNumber(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));
   const rowsOf = (table) => [...table.tBodies[0].rows];
   const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
   const say = make("p", { className: "said" });
@@ -57,7 +61,7 @@
   };
 
   const numberIn = (cell) => {
-    const found = cell.replace(/−/g, "-").replace(/(\d),(?=\d{3})/g, "$1").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
+    const found = withHyphen(cell).replace(/(\d),(?=\d{3})/g, "$1").match(/-?\d+(\.\d+)?(e[-+]?\d+)?/i);
     return found ? Number(found[0]) : null;
   };
   const compare = (words, a, b) => {
@@ -178,7 +182,7 @@
     }
     return parts;
   };
-  const noBreaks = (words) => words.replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d|\bp) (?=%|adjusted)/g, "$1\u00a0");
+  const noBreaks = (words) => withMinus(words).replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d|\bp) (?=%|adjusted)/g, "$1\u00a0");
   // Items that drive the gain of any two systems, by what the page holds of each system's items.
   const stored = JSON.parse(document.getElementById("item-scores")?.textContent ?? "[]");
   const valuesOf = (of, system) => {
@@ -196,7 +200,7 @@
     const line = (cells, tag) => make("tr", {}, ...cells.map((cell, k) => make(tag, { textContent: cell, className: k ? "" : "t" })));
     const head = make("thead", {}, line(heads, "th"));
     head.querySelectorAll("th").forEach((cell) => cell.setAttribute("scope", "col"));
-    const numbers = ({ x, y }) => [x, y, x - y].map((value) => value.toFixed(places).replace("-", "−"));
+    const numbers = ({ x, y }) => [x, y, x - y].map((value) => withMinus(value.toFixed(places)));
     table.append(head, make("tbody", {}, ...rows.map((row) => line([of.items?.[row.k] ?? String(row.k + 1), ...numbers(row)], "td"))));
     const region = make("div", { className: "scroll", tabIndex: 0 }, table);
     region.setAttribute("role", "region");
@@ -241,7 +245,7 @@
       const [heads, cells] = there;
       found += 1;
       const list = make("dl", { className: "facts" });
-      heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: cells[k + 2] }))));
+      heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
       const lead = make("p", { className: "lead" }, ...keepNames(noBreaks(claim(heads, cells)), [a, b].sort((x, y) => y.length - x.length)));
       const place = make("div", {}, lead);
       place.dataset.copy = "this sentence";
