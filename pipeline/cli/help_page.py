@@ -81,7 +81,8 @@ def _break_command(words: list[str], before: str, width: int) -> Iterator[str]:
     for place, word in enumerate(words[1:], start=1):
         follows = words[place + 1] if place + 1 < len(words) else ""
         together = f"{word} {follows}" if word.startswith("-") and follows and not follows.startswith("-") else word
-        if len(f"{line} {together} \\") > width:
+        ends = place + (together is not word) == len(words) - 1
+        if len(line) + 1 + len(together) + (0 if ends else 2) > width:
             yield f"{line} \\"
             line = f"{before}  {word}"
         else:
