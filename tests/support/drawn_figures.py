@@ -70,7 +70,8 @@ def read_figure(text: str) -> tuple[str, list[Panel]]:
 
 def _fit(marks: Sequence[tuple[float, str]], *, logarithmic: bool) -> Axis | None:
     """Return the axis with these numbers at it: straight in them or in their logarithms, whichever fits."""
-    known = [(place, float(word.replace(",", ""))) for place, word in marks if re.fullmatch(r"-?[\d,]*\.?\d+(e-?\d+)?", word)]
+    numbers = [(place, word.replace(",", "").replace("−", "-")) for place, word in marks]
+    known = [(place, float(word)) for place, word in numbers if re.fullmatch(r"-?\d*\.?\d+(e-?\d+)?", word)]
     if len(known) < 2 or len(known) < len(marks):
         return None
     places, values = (np.array(column) for column in zip(*known, strict=True))

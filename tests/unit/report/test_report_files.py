@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag):
         if tag in {"td", "th"}:
-            self.tables[-1][-1].append(self.cell)
+            self.tables[-1][-1].append(re.sub(r"−(?=\d)", "-", self.cell))  # test_minus_signs.py says where which one stands
             self.cell = None
 
     def handle_data(self, data):
