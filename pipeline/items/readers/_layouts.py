@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -182,11 +183,16 @@ def _model_column(table: Table, item: str | None) -> str | None:
 
 
 def _numbering_column(table: Table, taken: Collection[str]) -> str | None:
-    """Return the column that is called as items are and holds another whole number in each row: no score does both."""
+    """Return the column that is called as items are and has another whole number, or another word, in each row: no score does both.
+
+    Of two rows, words may be a right and a wrong answer.
+    """
     for name in table.header:
         if name not in taken and (name.lower() in _ITEMS or name in _UNNAMED):
             values = table.column(name)
-            if len(set(values)) == len(values) and all(map(str.isdecimal, values)):
+            numbered = all(map(str.isdecimal, values))
+            named = len(values) > 2 and all(re.search(r"[^\W\d_]", value) and not is_number(value) for value in values)
+            if len(set(values)) == len(values) and (numbered or named):
                 return name
     return None
 

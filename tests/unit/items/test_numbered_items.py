@@ -22,6 +22,19 @@ def test_whole_numbers_under_a_name_of_items_are_their_names(tmp_path: Path, nam
     assert read(tmp_path / "one.csv", f"{name},score", ["7,1", "3,0"], system="x") == {"x": ("7", "3")}
 
 
+def test_words_under_a_name_of_items_are_their_names(tmp_path: Path) -> None:
+    found = read(tmp_path / "t.csv", "question,a,b", ["q7,1,0", "q3,0,0", "law/12,1,1"])
+    assert found == {"a": ("q7", "q3", "law/12"), "b": ("q7", "q3", "law/12")}
+
+
+@pytest.mark.parametrize("rows", [["q7,1,0", "q7,0,0", "q3,1,1"], ["yes,yes,no", "no,yes,yes"]])
+def test_other_words_under_such_a_name_are_no_names_of_items(tmp_path: Path, rows: list[str]) -> None:
+    found = read(tmp_path / "t.csv", "question,a,b", rows)
+    assert found["a"] == tuple(str(k) for k in range(1, len(rows) + 1))
+    percent = read(tmp_path / "p.csv", "question,a,b", ["7%,1%,0%", "3%,0%,0%", "12%,1%,1%"])
+    assert list(percent) == ["question", "a", "b"]
+
+
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
