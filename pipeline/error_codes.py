@@ -81,7 +81,7 @@ CODES: dict[str, Code] = {
     "P151": Code(2, "a metric, format or trainer needs an option that is missing, or refuses a value"),
     "P201": Code(3, "a file does not exist"),
     "P202": Code(3, "a file cannot be read: no permission, or not a file"),
-    "P203": Code(3, "items do not align: another number of lines"),
+    "P203": Code(3, "items do not align: the numbers of lines differ"),
     "P204": Code(3, "a line is not UTF-8"),
     "P205": Code(3, "a file is empty"),
     "P206": Code(3, "a compressed file is damaged, or nothing installed can decompress it"),
@@ -119,7 +119,8 @@ CODES: dict[str, Code] = {
     "P238": Code(3, "a system of one test set is a column that groups the items of another"),
     "P239": Code(3, "`resampling.method: exact`, and systems do not share denominators, or one is negative"),
     "P240": Code(
-        3, "a file of tokens has no sentence, a line with another number of columns, or other columns than the files beside it"
+        3,
+        "a file of tokens has no sentence, a line with too many or too few columns, or columns unlike those of the files beside it",
     ),
     "P241": Code(3, "`columns:` places something that lines of tokens do not have"),
     "P242": Code(3, "a tag does not belong to a chunk"),

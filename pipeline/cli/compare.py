@@ -88,7 +88,7 @@ class _Compare(CommandWithNames):
     "filters",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Keep only the items with this value; repeatable: any value of one column, each of several columns.",
+    help="Keep only items with this value; repeatable. Of one column any of its values will do; several columns must all match.",
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these systems out: a name, or a pattern such as 'ref*'.")
 @click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")

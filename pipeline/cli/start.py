@@ -35,7 +35,9 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
 )
 @format_option
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
-@click.option("--baseline", metavar="SYSTEM", help="Compare all others with it. [a system called so, else all pairs]")
+@click.option(
+    "--baseline", metavar="SYSTEM", help="Compare all others with this system. [one whose name says baseline, else all pairs]"
+)
 @click.option(
     "-o",
     "--output",
@@ -44,7 +46,7 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
     show_default=True,
     help="The study file to write.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing; without a terminal nothing is asked anyway.")
+@click.option("-y", "--yes", is_flag=True, help="Write the study without asking first.")
 def init(
     outputs: tuple[str, ...],
     references: tuple[str, ...],

@@ -35,7 +35,7 @@ __all__: list[str] = []
 @cli.command()
 @study_argument
 @override_options
-@click.option("--run-code", is_flag=True, help="Also run the study's own code and plugins, as far as checking them needs it.")
+@click.option("--run-code", is_flag=True, help="Also run the study's own code and plugins, where the checks need them.")
 @json_option
 def check(study: Path, run_code: bool, as_json: bool, **overrides: Any) -> None:
     """Validate a study and its data, and list the code it would run.
