@@ -126,18 +126,18 @@ def describe_model_effects(pairs: Sequence[ModelPairRow], digits: int, unit: str
     gains = [effect.gain for _, effect in known if effect.gain is not None]
     if not known:
         return ""
-    by = f"shown with {SHOWN} by as many runs and units"
+    by = f"with {SHOWN} by as many runs and units"
     if len(known) == 1:
         ((row, effect),) = known
         more = _say_more(row, effect, digits, unit, alone=len(pairs) == 1)
         if effect.gain is None:
             return f"No gain could have been shown: {effect.reason}{more}."
-        return f"The smallest gain {by} (minimum detectable effect) is {format_number(effect.gain, digits)}{more}."
+        return f"The smallest true gain detectable {by} (minimum detectable effect) is {format_number(effect.gain, digits)}{more}."
     none = len(known) - len(gains)
     why = why_no_gain(row.undecided for row, effect in known if effect.gain is None)
     if not gains:
         return f"None of these pairs could have shown a gain: {why}."
-    told = say_smallest(gains, digits, shown=by)
+    told = say_smallest(gains, digits, how=by)
     return f"{told}{f'; {none:,} could have shown none: {why}' if none else ''}."
 
 

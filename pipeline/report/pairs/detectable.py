@@ -269,7 +269,7 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, noun: str) -> str:
     needed = needed if effect.units_needed else ""
     if effect.gain is None:
         return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
-    return f"The smallest gain shown here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
+    return f"The smallest true gain detectable here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
 
 
 def _describe_many(known: Pairs, digits: int, noun: str) -> str:
@@ -283,7 +283,7 @@ def _describe_many(known: Pairs, digits: int, noun: str) -> str:
         why += f" If true, their gains need about {math.ceil(median(needed)):,} {noun} for {SHOWN}{spread}."
     if not gains:
         return f"None of these pairs could have shown a gain: {why}"
-    told = f"{say_smallest(gains, digits, shown=f'that these pairs show with {SHOWN}')}."
+    told = f"{say_smallest(gains, digits, how=f'in these pairs with {SHOWN}')}."
     return f"{told} {len(none):,} could have shown none: {why}" if len(none) else told
 
 
@@ -312,9 +312,9 @@ def why_no_gain(undecided: Iterable[str | None]) -> str:
     return "; ".join(dict.fromkeys(_NO_VERDICT.get(reason or "", _FEW_DISCORDANT) for reason in undecided))
 
 
-def say_smallest(gains: Sequence[float], digits: int, *, shown: str) -> str:
+def say_smallest(gains: Sequence[float], digits: int, *, how: str) -> str:
     """Return the smallest, largest and median of several smallest gains, or the one that all of them are, without a full stop."""
     least, most, middle = (format_number(gain, digits) for gain in (min(gains), max(gains), median(gains)))
     if least == most:
-        return f"The smallest gain {shown} (minimum detectable effect) is {least}"
-    return f"The smallest gains {shown} (minimum detectable effects) are {least} to {most} (median {middle})"
+        return f"The smallest true gain detectable {how} (minimum detectable effect) is {least}"
+    return f"The smallest true gains detectable {how} (minimum detectable effects) are {least} to {most} (median {middle})"

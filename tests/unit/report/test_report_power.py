@@ -96,13 +96,13 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
         assert row["minimum_detectable_effect"]["level"] == pytest.approx(0.05 / 3)
     (sentence,) = (s for s in document["verdict"][0]["sentences"] if "detectable" in s)
     assert re.fullmatch(
-        r"The smallest gain that these pairs show with 80 % power \(minimum detectable effect\) is 1\.6\d+\.", sentence
+        r"The smallest true gain detectable in these pairs with 80 % power \(minimum detectable effect\) is 1\.6\d+\.", sentence
     )
 
 
 def test_several_smallest_gains_are_told_with_their_median() -> None:
-    told = say_smallest([1.0, 3.0, 2.5], 1, shown="shown with 80 % power")
-    assert told == "The smallest gains shown with 80 % power (minimum detectable effects) are 1.0 to 3.0 (median 2.5)"
+    told = say_smallest([1.0, 3.0, 2.5], 1, how="with 80 % power")
+    assert told == "The smallest true gains detectable with 80 % power (minimum detectable effects) are 1.0 to 3.0 (median 2.5)"
     assert say_smallest([1.04, 1.03], 1, shown="here") == "The smallest gain here (minimum detectable effect) is 1.0"
 
 
