@@ -132,7 +132,7 @@ def describe_model_effects(pairs: Sequence[ModelPairRow], digits: int, unit: str
         more = _say_more(row, effect, digits, unit, alone=len(pairs) == 1)
         if effect.gain is None:
             return f"No gain could have been shown: {effect.reason}{more}."
-        return f"The smallest true gain detectable {by} (minimum detectable effect) is {format_number(effect.gain, digits)}{more}."
+        return f"{say_smallest([effect.gain], digits, how=by)}{more}."
     none = len(known) - len(gains)
     why = why_no_gain(row.undecided for row, effect in known if effect.gain is None)
     if not gains:

@@ -269,7 +269,7 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, noun: str) -> str:
     needed = needed if effect.units_needed else ""
     if effect.gain is None:
         return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
-    return f"The smallest true gain detectable here with {SHOWN} (minimum detectable effect) is {format_number(effect.gain, digits)}{needed}."
+    return f"{say_smallest([effect.gain], digits, how=f'here with {SHOWN}')}{needed}."
 
 
 def _describe_many(known: Pairs, digits: int, noun: str) -> str:

@@ -103,7 +103,7 @@ def test_in_a_family_the_level_is_that_of_the_pairs_that_are_left() -> None:
 def test_several_smallest_gains_are_told_with_their_median() -> None:
     told = say_smallest([1.0, 3.0, 2.5], 1, how="with 80 % power")
     assert told == "The smallest true gains detectable with 80 % power (minimum detectable effects) are 1.0 to 3.0 (median 2.5)"
-    assert say_smallest([1.04, 1.03], 1, shown="here") == "The smallest gain here (minimum detectable effect) is 1.0"
+    assert say_smallest([1.04, 1.03], 1, how="here") == "The smallest true gain detectable here (minimum detectable effect) is 1.0"
 
 
 def test_copies_are_among_the_pairs_that_holm_counts() -> None:
