@@ -234,8 +234,7 @@ def compare(
     missing : {"error", "drop", "zero"}
         What becomes of items that a system lacks.
     documents, unit : str or Path, optional
-        A file with the document of each item; what is drawn: ``item``, ``document``, or a column, by default documents where they
-        are given or marked in the files.
+        A file with the document of each item; what is drawn: ``item``, a column, or ``document``, the default where there are any.
     columns : mapping of str to str, optional
         Which columns of tables hold what: ``{"system": "llm", "item": "question"}``.
     filter : mapping of str to str, or to sequence of them, optional
@@ -288,6 +287,7 @@ def compare(
         from pipeline.analyses.registry import are_own  # what is refused above waits for none of these
         from pipeline.cubes.held import hold_cubes
         from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done, show_command
+        from pipeline.report.held import hold_reports
         from pipeline.study.load import override_study
         from pipeline.survey.checks import refuse_untestable
 
@@ -301,10 +301,10 @@ def compare(
             loaded = replace(loaded, study=override_study(loaded.study, [f"report.formats={formats}"]))
         launch, loaded = Launch("serial"), replace(loaded, command=command)
         directory = prepare(loaded, Path(runs) if runs else scratch, launch)
-        if not is_complete(directory):
-            # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
-            held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)
-            with hold_cubes(directory.cubes) if held else nullcontext():
+        # Analyses of other packages are promised cubes of xarray, and figures are drawn from them.
+        held = runs is None and page is None and are_own(spec.name for spec in loaded.study.asked_analyses)
+        with hold_reports(directory.report) as made, hold_cubes(directory.cubes) if held else nullcontext():
+            if not is_complete(directory):
                 raise_unless_done(execute(directory, launch, progress=progress or (lambda state: None)), directory)
         show_command(directory, loaded)
         document: dict[str, Any] = read_json(directory.report / "report.json")
@@ -317,4 +317,4 @@ def compare(
         document["warnings"] = [in_words_of_compare(text).replace(f"{scratch}/", "") for text in document["warnings"]]
     from pipeline.report.results import Results
 
-    return Results(document)
+    return Results.of(document, made[-1]) if made else Results(document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -62,7 +63,24 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "50000 True"
+    assert done.stdout.splitlines()[-1] == "200000 True"
+
+
+@pytest.mark.parametrize(("given", "meant"), [(None, "1"), ("2", "2")])
+def test_a_command_starts_no_threads_of_blas_unless_it_is_told_how_many(given: str | None, meant: str) -> None:
+    program = """
+import atexit, os, sys
+from pipeline.cli import main
+atexit.register(lambda: print(os.environ["OPENBLAS_NUM_THREADS"]))
+assert "numpy" not in sys.modules  # by which OpenBLAS is loaded, and looks for it
+sys.argv = ["pipeline", "--version"]
+main()
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    environment |= {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == meant
 
 
 @pytest.mark.parametrize(

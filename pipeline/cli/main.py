@@ -23,13 +23,16 @@ MOST_PROBLEMS = 200
 INTERRUPTED = "interrupted: give the same command again; it uses what is stored by now"
 """What is said where no run had begun that could be resumed."""
 
-_OBJECTS_UNTIL_COLLECTION = 50_000
-"""Objects that are made before Python looks for cycles among the young ones: 700 by itself, while modules make none."""
+_OBJECTS_UNTIL_COLLECTION = 200_000
+"""Objects that are made before Python looks for cycles among the young ones: 700 by itself, while modules make none. A small
+comparison makes some 100,000 that stay; as many in cycles take some 20 MB."""
 
 
 def main() -> None:
     """Run the command line; every ending has its exit code."""
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTION, *gc.get_threshold()[1:])
+    # Tasks have one thread of BLAS anyway, and OpenBLAS has the others spin for a while after each change of their number.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Python looks for cycles among all objects when it ends, though the memory of the process is given back anyway.
     atexit.register(gc.freeze)
     import traceback

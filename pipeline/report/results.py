@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pipeline.report.document import Report, read_report
+from pipeline.report.facts import AllPairs
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
 from pipeline.report.layout.latex import render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
@@ -34,6 +36,16 @@ class Results(dict[str, Any]):
     - ``found.to_latex()`` and ``found.to_markdown()`` are tables for a paper,
     - ``found["pairs"]`` and so on are the document, as docs/report.schema.json describes it.
     """
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], report: Report) -> Results:
+        """Return a document whose rows with fields are at hand: to read them from it takes time.
+
+        Where its pairs are and what it warns of may be put otherwise than in the report.
+        """
+        found = cls(document)
+        vars(found)["report"] = replace(report, all_pairs=AllPairs(**document["all_pairs"]), warnings=document["warnings"])
+        return found
 
     @cached_property
     def report(self) -> Report:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline.interfaces.wording import call_metrics
 from pipeline.report.build import build_report
 from pipeline.report.document import Report, encode_document, to_document
+from pipeline.report.held import hand_over
 from pipeline.report.input import ReportInput
 from pipeline.report.layout.files import Files
 from pipeline.report.layout.tables import make_tables
@@ -78,6 +79,7 @@ def write_report(given: ReportInput, out_dir: Path, *, replaces: bool = False) -
         digests[name] = found.hexdigest()
     if replaces:
         _replace_list(out_dir, digests)
+    hand_over(report, out_dir)
     return out_dir / "index.html" if "html" in given.study.report.formats else out_dir
 
 

@@ -1,0 +1,33 @@
+"""The report that this process makes, for one who would otherwise read it from the file that it was just written into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+
+from pipeline.report.document import Report
+
+__all__ = ["hand_over", "hold_reports"]
+
+_held: dict[Path, list[Report]] = {}
+"""By the directory that files are in."""
+
+
+@contextmanager
+def hold_reports(path: Path) -> Iterator[list[Report]]:
+    """Give a list into which each report goes that is written below a directory until the block ends."""
+    held: list[Report] = []
+    _held[path.absolute()] = held
+    try:
+        yield held
+    finally:
+        del _held[path.absolute()]
+
+
+def hand_over(report: Report, path: Path) -> None:
+    """Hand a report over to who holds those of its directory, if anybody does, without what its document does not have."""
+    held = _held.get(path.absolute())
+    if held is not None:
+        held.append(Report(**{field.name: getattr(report, field.name) for field in fields(Report)}))
