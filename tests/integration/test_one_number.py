@@ -60,6 +60,8 @@ def test_pairs_have_the_gain_interval_and_p_of_the_document(shown: Shown, where:
     assert len(shown.document["pairs"]) == 6
     for row in shown.document["pairs"]:
         numbers = [f"{value:.5f}" for value in (row["delta"], row["interval"]["lo"], row["interval"]["hi"])]
+        if where == "page":
+            numbers = [number.replace("-", "\N{MINUS SIGN}") for number in numbers]  # as typeset text has it
         expected = [*numbers, format_p(row["p"]), format_p(row["p_adjusted"])]
         found = shown.words_of(where, row["system_a"], row["system_b"])
         assert found[2:7] == expected

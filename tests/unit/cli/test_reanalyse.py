@@ -208,7 +208,7 @@ def test_a_page_of_a_history_escapes_names_answers_and_links_reports() -> None:
     account = common | {"look": look, "before": "n0", "spends": True, "comparisons": [asdict(judged)], "notes": ["few <i>"]}
     page = render_history("<s>", [account], {}, {"s-1": "../../my runs/s-1/report/index.html"})
     assert "<h1>&lt;s&gt;</h1>" in page
-    assert "&lt;b&gt; is worse than release on &lt;t&gt; by mean: -1.0, p 0.010" in page
+    assert "&lt;b&gt; is worse than release on &lt;t&gt; by mean: −1.0, p 0.010" in page
     assert '<a href="../../my%20runs/s-1/report/index.html">s-1</a>' in page
     assert not re.search("<[bit]>", page)
 
