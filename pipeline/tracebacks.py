@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import os
 import sys
@@ -36,18 +35,25 @@ def shortened(call: Callable[P, R]) -> Callable[P, R]:
         except PipelineError as error:
             if is_debugging() or type(error) is PipelineError or _is_of_others(error):
                 raise
-            short = copy.copy(error)
-            short.facts = error.facts
-            raise short from None
+            raise _as_it_is(error) from None
 
     return called
+
+
+def _as_it_is(error: PipelineError) -> PipelineError:
+    """Return another error with all that one has but its traceback; its class is not called, as it may take other arguments."""
+    short = type(error).__new__(type(error), *error.args)
+    vars(short).update(vars(error))
+    return short
 
 
 def _is_of_others(error: BaseException | None) -> bool:
     """Say whether an error, or one that it was made of, came out of code that is neither this package's nor installed."""
     import sysconfig
 
-    ours = (os.path.dirname(__file__), *sysconfig.get_paths().values(), "<frozen")
+    # Not the folder of an environment as a whole, in which people may keep their code.
+    installed = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    ours = (*(os.path.join(folder, "") for folder in (os.path.dirname(__file__), *installed)), "<frozen ")
     while error is not None:
         trace = error.__traceback__
         while trace is not None:

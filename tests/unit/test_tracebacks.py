@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from support.studies import write_scores
 
 import pipeline
-from pipeline.errors import DataError, PipelineError, StudyError
+from pipeline.errors import DataError, PipelineError, Problem, StudyError
 from pipeline.tracebacks import shortened
 
 OWN = """
@@ -83,6 +84,36 @@ def test_what_was_raised_is_kept_behind_what_is_shown(monkeypatch: pytest.Monkey
     assert short.__context__ is raised
     assert isinstance(raised.__cause__, KeyError)
     assert (short.__cause__, short.__suppress_context__) == (None, True)
+
+
+def raised_in(file: str, error: str) -> Any:
+    """Return a function of code in a file that raises an error."""
+    names: dict[str, Any] = {"DataError": DataError, "Line": Line}
+    exec(compile(f"def fail():\n error = {error}\n error.add_note('told later')\n raise error", file, "exec"), names)
+    return names["fail"]
+
+
+class Line(DataError):
+    """An error that is made of other things than problems."""
+
+    def __init__(self, path: str, line: int) -> None:
+        super().__init__(Problem("P201", f"line {line} of {path} is odd"))
+        self.line = line
+
+
+def test_an_error_of_an_installed_package_is_shown_with_all_that_it_has() -> None:
+    file = Path(sysconfig.get_path("purelib")) / "reader" / "lines.py"
+    with pytest.raises(Line, match="line 3 of x is odd") as caught:
+        shortened(raised_in(str(file), "Line('x', 3)"))()
+    assert caught.value.__suppress_context__
+    assert (caught.value.line, caught.value.__notes__) == (3, ["told later"])
+
+
+@pytest.mark.parametrize("folder", [f"{Path(pipeline.__file__).parent}_study", Path(sys.prefix) / "my_project"])
+def test_code_of_ones_own_is_that_also_beside_the_package_and_in_the_folder_of_an_environment(folder: str | Path) -> None:
+    with pytest.raises(DataError) as caught:
+        shortened(raised_in(str(Path(folder) / "metric.py"), "DataError.of('P201', 'mine')"))()
+    assert not caught.value.__suppress_context__
 
 
 @pytest.mark.parametrize("error", [PipelineError.of("P999", "a fault of ours"), ValueError("what nobody expected")])
