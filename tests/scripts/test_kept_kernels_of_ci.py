@@ -58,6 +58,20 @@ def test_kernels_that_are_gone_are_not_kept_for_ever(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("kernels")] == ["kernels"]
 
 
+def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
+    kept = tmp_path / "shared"
+    kept.mkdir(mode=0o777)
+    kept.chmod(0o777)
+    (kept / "notes.txt").write_text("of another program")
+    was = kept.stat().st_ino
+    carry("keep", checkout(tmp_path / "first", {KERNEL: b"code"}), kept)
+    assert (kept / "notes.txt").read_text() == "of another program"
+    assert kernels_in(kept) == {KERNEL: b"code"}
+    assert kept.stat().st_ino == was, "it may be a mount"
+    assert kept.stat().st_mode & 0o022 == 0
+    assert not list(kept.rglob("*.new"))
+
+
 def test_anything_else_is_refused() -> None:
     done = subprocess.run([SCRIPT, "drop"], capture_output=True, text=True, check=False)
     assert (done.returncode, "bring" in done.stderr) == (2, True)
