@@ -69,7 +69,17 @@ def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
     assert kernels_in(kept) == {KERNEL: b"code"}
     assert kept.stat().st_ino == was, "it may be a mount"
     assert kept.stat().st_mode & 0o022 == 0
-    assert not list(kept.rglob("*.new"))
+    assert sorted(path.name for path in kept.rglob("*") if path.is_file()) == sorted(["notes.txt", Path(KERNEL).name])
+
+
+def test_what_another_run_is_about_to_keep_is_not_written_into(tmp_path: Path) -> None:
+    kept, first = tmp_path / "kernels", checkout(tmp_path / "first", {KERNEL: b"code"})
+    half = kept / f"{KERNEL}.new"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"half of an")
+    carry("keep", first, kept)
+    assert half.read_bytes() == b"half of an"
+    assert kernels_in(kept) == {KERNEL: b"code"}
 
 
 def test_anything_else_is_refused() -> None:
