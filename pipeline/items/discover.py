@@ -96,10 +96,7 @@ def find_outputs(
 
 def _name_files(folder: Path) -> str:
     """Return what to write behind the name of a folder for the files in it: those of the commonest ending, or of its folders."""
-    try:
-        there = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-    except OSError:  # of another user
-        there = []
+    there = _seen_in(folder)
     kinds: dict[str, list[str]] = {}
     for path in there:
         if path.is_file():
@@ -108,9 +105,17 @@ def _name_files(folder: Path) -> str:
     files = max(known.values(), key=len, default=[])
     if files:
         return pattern_of_files(files) if len(files) > 1 else files[0]
-    below = [{path.name for path in inner.iterdir() if path.is_file()} for inner in there if _is_open(inner)]
+    below = [{path.name for path in _seen_in(inner) if path.is_file()} for inner in there if _is_open(inner)]
     shared = sorted(set.intersection(*below)) if below else []
     return f"{{system}}/{shared[0]}" if shared else "{system}/*" if any(below) else "{system}.txt"
+
+
+def _seen_in(folder: Path) -> list[Path]:
+    """Return what is in a folder and not hidden; nothing of a folder that cannot be read."""
+    try:
+        return [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    except OSError:  # of another user
+        return []
 
 
 def _is_open(folder: Path) -> bool:

@@ -173,6 +173,7 @@ def test_the_folder_above_a_link_is_that_of_the_place_it_leads_to(tmp_path):
         (["gpt-4.1.conllu", "gpt-4.5.conllu", "notes.txt"], "{system}.conllu"),
         (["scores.csv"], "scores.csv"),
         (["one/out.txt", "two/out.txt", "two/log.txt"], "{system}/out.txt"),
+        (["one/.DS_Store", "one/out.txt", "two/.DS_Store", "two/out.txt"], "{system}/out.txt"),
         (["one/x.txt", "two/y.txt"], "{system}/*"),
         ([], "{system}.txt"),
     ],
