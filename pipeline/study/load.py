@@ -217,18 +217,21 @@ def _find_profile(name: str, base: Path | None) -> Path:
         return there
     known = list_profiles()
     if name in FILLED_IN:
-        help = f"write it down, fill it in, and name the file: `pipeline profiles {name} > {name}.yaml`"
-        raise StudyError(Problem("P112", f"the profile {name!r} does not know your machines", None, help))
+        raise StudyError(Problem("P112", f"the profile {name!r} does not know your machines", None, _filling_in(name)))
     if name in known:
         return PROFILES / f"{name}.yaml"
     if candidates[0].exists() or re.search(r"[/\\]|\.ya?ml$", name):
         ours = candidates[0].stem
         if ours in known and not candidates[0].exists():
-            help = f"the package brings one: --cluster {ours}"
+            help = _filling_in(ours) if ours in FILLED_IN else f"the package brings one: --cluster {ours}"
             raise StudyError(Problem("P109", "the cluster profile does not exist", name, help))
         return candidates[0]
     help_ = suggest(name, known, otherwise="`pipeline profiles` lists those that are known by name; a file needs its path")
     raise StudyError(Problem("P112", f"there is no cluster profile {name!r}", None, help_))
+
+
+def _filling_in(name: str) -> str:
+    return f"write it down, fill it in, and name the file: `pipeline profiles {name} > {name}.yaml`"
 
 
 def load_profile(name: Path | str, base: Path | None = None, overrides: Sequence[str] = ()) -> ClusterProfile:

@@ -240,9 +240,10 @@ def test_what_only_shows_something_shows_it(at: Path, call: Call, monkeypatch: p
     assert printed.strip()
 
 
+@pytest.mark.parametrize("asked", ["{}", "cluster/{}.yaml"])
 @pytest.mark.parametrize("name", FILLED_IN)
-def test_a_profile_that_knows_no_machines_is_written_down(at: Path, call: Call, name: str) -> None:
-    code, said = call("submit", "study.yaml", "--dry-run", "--cluster", name)
+def test_a_profile_that_knows_no_machines_is_written_down(at: Path, call: Call, name: str, asked: str) -> None:
+    code, said = call("submit", "study.yaml", "--dry-run", "--cluster", asked.format(name))
     assert code != 0
     (advice,) = re.findall(r"`pipeline ([^`]+)`", said)
     command, _, file = advice.partition(" > ")
