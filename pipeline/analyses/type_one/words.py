@@ -76,7 +76,7 @@ def check_runs(rows: Sequence[Mapping[str, Any]]) -> Check | None:
         told.append(f"{_rates_of_runs(models)} of those in which models have several runs each.")
     misleading = any(_exceeds(row, len(single)) for row in single)
     if misleading:
-        told.append("A verdict on two single runs is none on their models.")
+        told.append("A verdict on two single runs is not a verdict on their models.")
     liberal = any(_exceeds(row, len(models)) for row in models)
     return Check(_RUNS, "check" if misleading or liberal else "ok", " ".join(told))
 

@@ -109,7 +109,7 @@ def test_trust_tells_how_often_single_runs_of_one_model_are_called_different() -
     assert "paired-bootstrap rejects 34.9 % of null data sets in which one run stands for its model" in check.detail
     assert "quasi-f rejects 4.8 % of those in which models have several runs each" in check.detail
     assert "crossed" not in check.detail
-    assert check.detail.endswith("A verdict on two single runs is none on their models.")
+    assert check.detail.endswith("A verdict on two single runs is not a verdict on their models.")
 
 
 @pytest.mark.parametrize(
