@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from base64 import b64decode
 from itertools import product
@@ -21,6 +22,8 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
+import pipeline
+from pipeline.interfaces.wording import set_minus
 from pipeline.report.layout.latex import escape_latex, latex_of_number
 from pipeline.report.layout.markdown import escape
 
@@ -446,6 +449,15 @@ def test_numbers_are_copied_as_latex_sets_them(browser, odd_page):
     browser.execute_script(written, table, column, cells)
     lines = copied(browser, "leaderboard", "LaTeX").split("\n")[3:]
     assert [line.split(" & ")[column] for line in lines[: len(cells)]] == list(map(latex_of_number, cells))
+
+
+def test_the_script_sets_a_minus_where_the_page_has_one(browser, odd_page):
+    open_page(browser, odd_page)
+    script = (Path(pipeline.__file__).parent / "report" / "templates" / "report.js").read_text(encoding="utf-8")
+    (written,) = re.findall(r"const withMinus = (.+);\n", script)
+    words = ["-1.5", "[-0.3, -.2]", "café-2 wins by -3", "系统-4", "gpt-4", "n_-1", "1.0e-04", "(a)-2", "–-1", "2026-11-28", "³-1"]
+    found = browser.execute_script(f"const withMinus = {written}; return arguments[0].map(withMinus)", words)
+    assert found == list(map(set_minus, words))
 
 
 def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(browser, odd_page):

@@ -9,7 +9,7 @@
   // Blanks are copied as they stand, those that keep a line together as any other; line breaks are those of the page's source.
   const plain = (words) => words.replace(/\s*\n\s*/g, " ").replace(/[\u00a0\u202f]/g, " ").trim();
   // Negative numbers have a true minus where they are read, and a hyphen where they are copied or looked for.
-  const withMinus = (words) => words.replace(/(?<![\w.\-–)])-(?=\.?\d)/g, "−");
+  const withMinus = (words) => words.replace(/(?<![\p{L}\p{N}_.\-–)])-(?=\.?\d)/gu, "−");
   const withHyphen = (words) => words.replace(/−(?=\.?\d)/g, "-");
   const isNumber = (cell) => cell.tagName === "TD" && !cell.classList.contains("t");
   const text = (cell) => (isNumber(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));

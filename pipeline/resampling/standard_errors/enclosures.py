@@ -43,6 +43,7 @@ from pipeline.resampling.strata import StratifiedDraws
 __all__ = ["Enclosed", "enclosures"]
 
 _FEW = 64  # pairs, whose t* are made before a kernel is loaded
+_LARGEST = 1e150  # influence value whose differences have squares
 _DIGITS, _DIGIT = 2, 7  # of a square, and bits of each, which a signed byte holds whatever they are
 
 
@@ -95,7 +96,7 @@ def enclosures(
     if not isinstance(draws, Draws) or not fitting or measure.form == "ratio" or len(pairs) <= _FEW:
         return None
     form, values = choose_form(replicates * units * len(pairs)), np.ascontiguousarray(influences(measure))
-    if form is None or not np.all(np.isfinite(values[np.unique(pairs)])):
+    if form is None or not np.all(np.abs(values[np.unique(pairs)]) < _LARGEST):  # not so of nan
         return None
     return _enclose(draws, measure, InfluenceLines.of(values), values, chosen, scores[:, :replicates], form, memory_bytes)
 

@@ -169,9 +169,11 @@ def test_ratios_strata_few_pairs_unknown_influences_and_floats_are_left_to_other
     layered = Measure(measure.statistics, mean_of_roots, "general", True, measure.pairs, measure.keep, stratum=stratum)
     within = enclose(layered, StratifiedDraws(7, stratum), scores)
     unknown = measured(measure.statistics - 20)  # roots of numbers below 0, without some units
+    vast = Measure(measure.statistics, lambda sums: 1e155 * mean_of_roots(sums), "general", True, measure.pairs, measure.keep)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        assert [few, enclose(of_ratio, draws, scores), within, enclose(unknown, draws, scores)] == [None] * 4
+        others = (enclose(one, draws, scores) for one in (of_ratio, unknown, vast))
+        assert [few, within, *others] == [None] * 5
     monkeypatch.setenv("PIPELINE_PRODUCT", "float")
     assert enclose(measure, draws, scores) is None
 
