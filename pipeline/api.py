@@ -259,7 +259,7 @@ def compare(
     from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs
 
-    with scratch_directory("compare") as scratch, speaking_of_compare(scratch):
+    with scratch_directory("compare") as scratch, speaking_of_compare(scratch, runs):
         groups = {*([unit] if unit else ()), *(columns or {}).values(), *(filter or ())}
         given = settle_outputs(outputs, references, folder=scratch, groups=groups)
         if given.in_memory and not (runs is None and save_study is None):

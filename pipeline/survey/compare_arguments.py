@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -241,13 +242,21 @@ def in_words_of_compare(text: str) -> str:
 
 
 @contextmanager
-def speaking_of_compare(scratch: Path | None = None) -> Iterator[None]:
-    """Raise what is wrong in the words of `compare`, and without the folder of files that are gone afterwards."""
+def speaking_of_compare(scratch: Path | None = None, runs: str | Path | None = None) -> Iterator[None]:
+    """Raise what is wrong in the words of `compare`, without the folder of files that are gone afterwards.
+
+    Parameters
+    ----------
+    scratch : Path, optional
+        The folder that is gone.
+    runs : str or Path, optional
+        Where the run is kept, if it is, with the traceback of what failed.
+    """
     gone = "" if scratch is None else f"{scratch}{os.sep}"
     try:
         yield
     except PipelineError as error:
-        problems = [_translate(problem, gone) for problem in error.problems]
+        problems = [_translate(problem, gone, runs) for problem in error.problems]
         if problems == list(error.problems):
             raise
         raise type(error)(*problems) from error
@@ -257,8 +266,11 @@ _KEY = re.compile(r"(resampling|metrics|test_sets|analyses)[.\[]")
 """How the path of a key begins; whatever else says where something is, is the path of a file."""
 
 
-def _translate(problem: Problem, gone: str) -> Problem:
+def _translate(problem: Problem, gone: str, runs: str | Path | None) -> Problem:
     said = {name: getattr(problem, name) for name in ("message", "help", "note")}
     where = in_words_of_compare(problem.where) if _KEY.match(problem.where or "") and problem.where else problem.where
     said = {name: text and in_words_of_compare(text).replace(gone, "") for name, text in said.items()}
+    logs = f"`pipeline logs --runs {'DIR' if runs is None else shlex.quote(str(runs))}` has"
+    told = logs if runs is not None else f"give `--runs DIR` as well, and {logs}"
+    said["help"] = said["help"] and said["help"].replace("`pipeline logs` has", told)
     return replace(problem, where=where and where.replace(gone, ""), **said)

@@ -51,6 +51,9 @@ FOLLOWED = {
         cli/main: --debug …; error_help: --debug …
     """,
     "tests/unit/cli/test_repair.py::test_a_failed_run_says_why_even_when_quiet": "tasks/run: logs",
+    "tests/unit/cli/test_words_of_compare.py::test_the_traceback_of_a_metric_is_where_the_run_is_kept": """
+        survey/compare_arguments: logs, logs --runs {}
+    """,
     "tests/unit/cli/test_explain.py": "cli/explain: explain CODE; engine/watching/events: explain CODE",
     "tests/unit/cli/test_init_and_config.py": "study/starter: config {name}; study/writing: compare; survey/folders: init {}",
     "tests/unit/cli/test_completion.py": "cli/completion: completion SHELL > FILE",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -130,6 +131,30 @@ def test_mistakes_are_told_in_the_words_of_compare(folder: Path, arguments: tupl
     told = "\n".join(str(part) for problem in done.exception.problems for part in (problem.message, problem.help, problem.note))
     assert words in told
     assert not OF_STUDIES.search(told)
+
+
+BROKEN = """
+from pipeline.metrics.mean import Mean
+
+class Broken(Mean):
+    def extract(self, prepared, output):
+        raise RuntimeError("a mistake of mine")
+"""
+
+
+def test_the_traceback_of_a_metric_is_where_the_run_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(folder)
+    (folder / "broken_in_compare.py").write_text(BROKEN)
+    asked = ["compare", "new.csv", "-m", "broken_in_compare:Broken", "-b", "100", "-q"]
+    (folder / "new.csv").write_text("item,base,new\n" + "".join(f"{k},{k},{k % 7}\n" for k in range(20)))
+    done = CliRunner().invoke(cli, asked)
+    assert isinstance(done.exception, PipelineError), done.output
+    help_ = str(done.exception.problems[0].help)
+    assert help_.startswith("give `--runs DIR` as well, and `pipeline logs --runs DIR` has the traceback")
+    done = CliRunner().invoke(cli, [*asked, "--runs", "my runs"])
+    assert isinstance(done.exception, PipelineError), done.output
+    (command,) = re.findall("`pipeline (.*)`", str(done.exception.problems[0].help))
+    assert "RuntimeError: a mistake of mine" in CliRunner().invoke(cli, shlex.split(command)).output
 
 
 @pytest.mark.parametrize("asked", ["chrf++", {"name": "chrf", "word_order": 2}])
