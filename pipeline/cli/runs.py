@@ -160,11 +160,16 @@ def _locate(run: RunDirectory, cluster: str | None, before: str, *, asks_for_wor
     """Return where a run goes on: on the cluster that is named, else where it was before; workers are never without a cluster."""
     from pipeline.errors import StudyError
     from pipeline.study.load import locate_profile
+    from pipeline.study.profile import name_of_moved
 
     if cluster:
         return locate_profile(cluster, Path.cwd())
     if before == "serial":
         return "local" if asks_for_workers else before
+    moved = name_of_moved(Path(before))
+    if moved is not None:
+        click.echo(f"{before} now comes with the package: the profile {moved} is used", err=True)
+        return moved
     try:
         return locate_profile(before, run.root)
     except StudyError as error:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from pipeline.study.frozen import Frozen
 
-__all__ = ["FILLED_IN", "LOCAL", "PROFILES", "ClusterProfile", "list_profiles"]
+__all__ = ["FILLED_IN", "LOCAL", "PROFILES", "ClusterProfile", "list_profiles", "name_of_moved"]
 
 PROFILES = Path(__file__).parent / "profiles"
 """The profiles that come with the package, a file each."""
@@ -22,6 +22,17 @@ FILLED_IN = ("scheduler", "ssh")
 def list_profiles() -> list[str]:
     """Return the names of the profiles that come with the package."""
     return sorted(path.stem for path in PROFILES.glob("*.yaml"))
+
+
+def name_of_moved(path: Path) -> str | None:
+    """Return the name of a profile whose file lay in the folder ``cluster`` of a checkout and lies in its package now.
+
+    None for a file that is there, one of another folder, and one that people had to fill in.
+    """
+    now = path.parent.parent.joinpath("pipeline", "study", PROFILES.name, path.name)
+    if path.parent.name != "cluster" or path.exists() or path.stem in FILLED_IN or path.stem not in list_profiles():
+        return None
+    return path.stem if now.is_file() else None
 
 
 class ClusterProfile(Frozen):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from support.studies import files_of, ledger, run_cli, text_study, times_done, write_scores, write_study
 
 from pipeline.engine.launch import Launch, prepare
+from pipeline.store.seals import write_sealed
 from pipeline.study.load import load_study
 
 Call = Callable[..., tuple[int, str]]
+CHECKOUT = Path(__file__).parents[3]
 
 
 def finish(study: Path, runs: Path, *options: object) -> Path:
@@ -162,3 +165,15 @@ def test_a_run_that_had_no_workers_gets_those_that_are_asked_for(
     monkeypatch.setattr("pipeline.cli.runs.coordinate", lambda directory, launch, quiet, verify: launched.append(launch))
     assert call("resume", directory, *options) == (0, f"{directory}\n")
     assert [launch.cluster for launch in launched] == [cluster]
+
+
+def test_a_run_goes_on_with_a_profile_that_now_comes_with_the_package(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = prepared(text_study(tmp_path / "s", ("a", "b")), tmp_path / "runs")
+    write_sealed(directory / "launch.json", asdict(Launch(str(CHECKOUT / "cluster" / "slurm.yaml"), 3)))
+    launched: list[Launch] = []
+    monkeypatch.setattr("pipeline.cli.runs.coordinate", lambda directory, launch, quiet, verify: launched.append(launch))
+    said = f"{CHECKOUT}/cluster/slurm.yaml now comes with the package: the profile slurm is used"
+    assert call("resume", directory) == (0, f"{directory}\n{said}\n")
+    assert [(launch.cluster, launch.workers) for launch in launched] == [("slurm", 3)]

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import StudyError
 from pipeline.study.load import load_profile, locate_profile
-from pipeline.study.profile import FILLED_IN, PROFILES, list_profiles
+from pipeline.study.profile import FILLED_IN, PROFILES, list_profiles, name_of_moved
 
 
 def test_local_needs_no_file() -> None:
@@ -96,3 +96,24 @@ def test_every_profile_of_the_package_is_found_by_name_or_must_be_filled_in() ->
                 load_profile(name)
         else:
             assert load_profile(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now"),
+    [
+        ("checkout/cluster/slurm.yaml", "slurm"),
+        ("mine/cluster/slurm.yaml", None),  # it may be anything
+        ("checkout/cluster/ssh.yaml", None),  # somebody had filled it in
+        ("checkout/cluster/own.yaml", None),
+        ("checkout/cluster/pbs.yaml", None),  # it is still there
+    ],
+)
+def test_a_profile_of_a_checkout_is_known_by_its_old_path(tmp_path: Path, recorded: str, now: str | None) -> None:
+    checkout = tmp_path / "checkout"
+    for folder in (checkout / "cluster", checkout / "pipeline" / "study" / "profiles"):
+        folder.mkdir(parents=True)
+    for name in ("slurm", "ssh", "pbs"):
+        (checkout / "pipeline" / "study" / "profiles" / f"{name}.yaml").touch()
+    (checkout / "cluster" / "pbs.yaml").touch()
+    assert name_of_moved(tmp_path / recorded) == now
+    assert name_of_moved(Path("local")) is None
