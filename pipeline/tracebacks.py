@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import ParamSpec, TypeVar
 
 from pipeline.errors import PipelineError
@@ -47,6 +48,12 @@ def _as_it_is(error: PipelineError) -> PipelineError:
     return short
 
 
+def _file_of(frame: FrameType) -> str:
+    """Return the file of a frame's code; of code that was made as the program ran, the file of the module it was made for."""
+    file = frame.f_code.co_filename
+    return str(frame.f_globals.get("__file__", file)) if file == "<string>" else file
+
+
 def _is_of_others(error: BaseException | None) -> bool:
     """Say whether an error, or one that it was made of, came out of code that is neither this package's nor installed."""
     import sysconfig
@@ -57,7 +64,7 @@ def _is_of_others(error: BaseException | None) -> bool:
     while error is not None:
         trace = error.__traceback__
         while trace is not None:
-            if not trace.tb_frame.f_code.co_filename.startswith(ours):
+            if not _file_of(trace.tb_frame).startswith(ours):
                 return True
             trace = trace.tb_next
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)

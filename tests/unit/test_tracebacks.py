@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import pickle
 import re
@@ -17,6 +18,8 @@ from support.studies import write_scores
 import pipeline
 from pipeline.errors import DataError, PipelineError, Problem, StudyError
 from pipeline.tracebacks import shortened
+
+PACKAGE = Path(pipeline.__file__).parent
 
 OWN = """
 from pipeline.metrics.mean import Mean
@@ -114,6 +117,18 @@ def test_code_of_ones_own_is_that_also_beside_the_package_and_in_the_folder_of_a
     with pytest.raises(DataError) as caught:
         shortened(raised_in(str(Path(folder) / "metric.py"), "DataError.of('P201', 'mine')"))()
     assert not caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(("module", "of_others"), [(pipeline.__file__, False), ("/home/me/mine.py", True), (None, True)])
+def test_code_that_was_made_for_a_module_is_of_whom_the_module_is(module: str | None, of_others: bool) -> None:
+    """As the ``__init__`` of a dataclass is; what ``python -c`` runs is of no module's file."""
+    fail = raised_in("<string>", "DataError.of('P201', 'made')")
+    fail.__globals__.update({} if module is None else {"__file__": module})
+    # Without the frame of the test itself, which is one of other people's code.
+    inside = functools.partial(exec, compile("fail()", str(PACKAGE / "any.py"), "exec"), {"fail": fail})
+    with pytest.raises(DataError) as caught:
+        shortened(inside)()
+    assert caught.value.__suppress_context__ is not of_others
 
 
 @pytest.mark.parametrize("error", [PipelineError.of("P999", "a fault of ours"), ValueError("what nobody expected")])
