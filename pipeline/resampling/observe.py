@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
-from pipeline.resampling.standard_errors.influence import count_discordant, leave_one_out, pair_errors
+from pipeline.resampling.standard_errors.influence import count_discordant, left_out_of, pair_errors
 
 __all__ = ["TOLERANCE", "observe", "ratio_factor", "score_observed"]
 
@@ -32,7 +32,7 @@ def observe(measure: Measure) -> Observed:
     return Observed(
         score=score,
         delta=_deltas(measure, score),
-        se=pair_errors(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum),
+        se=pair_errors(left_out_of(measure), measure.pairs, stratum=measure.stratum),
         discordant=discordant,
         identical=discordant == 0,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +12,14 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.compiled.small_work import suited
 from pipeline.dataclass import dataclass
-from pipeline.resampling.measures import ScoreFunction
+from pipeline.resampling.measures import Measure, ScoreFunction
 
-__all__ = ["PairMoments", "count_discordant", "leave_one_out", "pair_errors", "pair_moments", "score_errors"]
+__all__ = ["PairMoments", "count_discordant", "leave_one_out", "left_out_of", "pair_errors", "pair_moments", "score_errors"]
 
 _ROUNDING = 2.0**-48  # of the scores: differences that vary by no more vary by rounding only
+
+_KEPT_BYTES = 2**26  # of scores without a unit, of one measure
+_kept: WeakKeyDictionary[Measure, NDArray[np.float64]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,19 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
             out[system] = score((own.sum(axis=1, keepdims=True) - own).astype(np.float64))
     out[~np.isfinite(out)] = np.nan
     return out
+
+
+def left_out_of(measure: Measure) -> NDArray[np.float64]:
+    """Return `leave_one_out` of a measure, which is not to be written into: it is kept as long as the measure, if it is small.
+
+    Errors, moments, leverage and influence of one measure all begin with it.
+    """
+    found = _kept.get(measure)
+    if found is None:
+        found = leave_one_out(measure.statistics, measure.score)
+        if found.nbytes <= _KEPT_BYTES:
+            _kept[measure] = found
+    return found
 
 
 def pair_errors(
@@ -175,7 +193,9 @@ def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     -------
     (pair,) int64
     """
-    by_system = np.ascontiguousarray(statistics.transpose(1, 2, 0))
+    # In bytes where they hold everything: what is read is most of the time.
+    kind = np.uint8 if statistics.min(initial=0) >= 0 and statistics.max(initial=0) <= 255 else np.int64
+    by_system = np.ascontiguousarray(statistics.transpose(1, 2, 0), kind)
     count = suited(_count_discordant, steps=len(pairs) * statistics.shape[0] * (statistics.shape[2] + 1))
     return count(by_system, np.ascontiguousarray(pairs, np.int64))
 
@@ -266,7 +286,7 @@ def _stratified_moments(
 
 
 @kernel
-def _count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_discordant(statistics: NDArray[Any], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     found = np.zeros(len(pairs), np.int64)
     differs = np.empty(statistics.shape[2], np.uint8)
     for pair in range(len(pairs)):

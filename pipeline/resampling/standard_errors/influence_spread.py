@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor
-from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors
+from pipeline.resampling.standard_errors.influence import left_out_of, pair_errors
 from pipeline.resampling.standard_errors.ratio_spread import side_by_side
 
 __all__ = ["RESOLVED", "influences", "linear_errors", "spread_of_influences"]
@@ -47,7 +47,7 @@ def influences(measure: Measure) -> NDArray[np.float64]:
             total = c.sum(axis=1, keepdims=True)
             found = ratio_factor(measure) * (n - n.sum(axis=1, keepdims=True) / total * c) / total
         return np.where(np.isfinite(found), found, np.nan)
-    without = leave_one_out(measure.statistics, measure.score)
+    without = left_out_of(measure)
     return np.asarray((without.mean(axis=1, keepdims=True) - without) * ((units - 1) / units))
 
 

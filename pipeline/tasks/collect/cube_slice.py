@@ -18,7 +18,7 @@ from pipeline.plan.inputs import TestSetInputs
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.measures import Measure, Observed
 from pipeline.resampling.observe import observe
-from pipeline.resampling.standard_errors.influence import PairMoments, leave_one_out, pair_moments
+from pipeline.resampling.standard_errors.influence import PairMoments, left_out_of, pair_moments
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import load_measure
 
@@ -108,7 +108,7 @@ def make_part(
     )
     tested = replace(family_pairs(layout, rows), tails=_tails(store, test_set, size, measure))
     observed = observe(measure)
-    moments = pair_moments(leave_one_out(measure.statistics, measure.score), measure.pairs, stratum=measure.stratum)
+    moments = pair_moments(left_out_of(measure), measure.pairs, stratum=measure.stratum)
     flips = sign_flips_of_few(measure, observed)
     return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips, rows)
 

@@ -12,7 +12,7 @@ from pipeline.plan.comparisons import Comparison, Size, list_comparisons, list_s
 from pipeline.plan.task import Receipt, ShardSpec, Task
 from pipeline.procedures.direct import direct_tests
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.standard_errors.influence import leave_one_out, score_errors
+from pipeline.resampling.standard_errors.influence import left_out_of, score_errors
 from pipeline.resampling.standard_errors.leverage import pair_leverage
 from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import RunDirectory
@@ -110,7 +110,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
 def _write_influence(cube: CubeWriter, part: Part) -> None:
     """Write the unit that each pair hangs on most, what a win is worth, and the standard errors of scores."""
     measure = part.measure
-    left_out = leave_one_out(measure.statistics, measure.score)
+    left_out = left_out_of(measure)
     if part.rows.start == 0:  # once
         errors = score_errors(left_out, stratum=measure.stratum)
         cube.write_columns(part.metric, part.size.label, {"score_se": errors[part.position]})

@@ -7,6 +7,8 @@ import pytest
 from support import small_measures as small
 
 from pipeline.resampling.observe import observe
+from pipeline.resampling.standard_errors.influence import leave_one_out, left_out_of
+from pipeline.resampling.standard_errors.influence_spread import linear_errors
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -55,6 +57,31 @@ def test_discordant_units_are_those_where_any_statistic_differs():
     assert observed.discordant.tolist() == expected
     assert observed.identical.tolist() == [count == 0 for count in expected]
     assert observed.identical[2]
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 255), (0, 256), (-1, 255), (5, 2**40 + 5)])
+def test_statistics_that_are_equal_in_their_lowest_byte_alone_are_told_apart(one, other):
+    statistics = np.full((40, 3, 2), one)
+    statistics[:7, 1, 1], statistics[4:9, 2, 0] = other, other
+    observed = observe(small.make_measure(statistics, score=lambda s: s[0] - s[1] * 1.0, form="general"))
+    assert observed.discordant.tolist() == [7, 5, 9]
+
+
+def test_scores_without_a_unit_are_made_once_for_a_measure():
+    asked = []
+
+    def score(sums):
+        asked.append(sums.shape)
+        return small.root_of_products(sums)
+
+    measure = small.make_measure(small.own_statistics(30, 3, 5, width=3), score=score, form="general")
+    found = left_out_of(measure)
+    made = len(asked)
+    observe(measure)
+    linear_errors(measure)
+    assert left_out_of(measure) is found
+    assert [shape for shape in asked[made:] if shape == (3, 30)] == []
+    assert np.array_equal(found, leave_one_out(measure.statistics, score), equal_nan=True)
 
 
 def test_one_unit_has_no_standard_error():
