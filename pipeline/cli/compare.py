@@ -82,7 +82,7 @@ class _Compare(CommandWithNames):
     help="File with the document name of each item, one per line; documents are then resampled, not items.",
 )
 @click.option("--unit", help="What is resampled: item, document, or a column. [documents where the files mark them, else items]")
-@click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
+@click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question, replica: seed}'.")
 @click.option(
     "--filter",
     "filters",

@@ -25,7 +25,7 @@ from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
 from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS, OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
-from pipeline.study.grouping import ITEM
+from pipeline.study.grouping import ITEM, REPLICA
 from pipeline.study.schema import Systems
 from pipeline.study.sets import ItemChoice, TestSet
 from pipeline.study.training_schema import DatasetSpec
@@ -92,6 +92,9 @@ def survey_test_set(
     files = OutputFiles(load_reader(spec.format), spec, whole)
     read = _read_outputs(files, base, systems, gold, problems)
     candidates, notes = read.candidates, read.notes
+    if REPLICA in spec.columns and candidates and not any(REPLICA in each.output.coordinates for each in candidates):
+        message = f"no column '{spec.columns[REPLICA]}' of runs was read: the format {files.reader.name} knows none"
+        problems.append(Problem("P211", message, name, "give each run a file of its own: a path with {system} and {replica}"))
     if not problems and spec.outputs is not None and len(candidates) < min_systems:
         raise _too_few(name, spec, read, min_systems)
     # Where only some items of the gold are scored, outputs may have them all, or those alone.

@@ -32,8 +32,8 @@ __all__ = [
 
 
 def reader_options(spec: TestSet) -> Mapping[str, Any]:
-    """Return what a study says of the columns of files, as readers take it."""
-    return {"columns": dict(spec.columns)}
+    """Return what a study says of the columns of files, and of items that are missing, as readers take it."""
+    return {"columns": dict(spec.columns), "missing": spec.missing}
 
 
 def gold_files(spec: TestSet, base: Path) -> list[Path]:

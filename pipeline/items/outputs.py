@@ -164,7 +164,7 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
     fits = base is not None and fits_outputs(reader)
     files = OutputFiles(reader, spec, whole_gold_once(spec, base, digest=gold_digest) if fits and base is not None else None)
     if is_table(spec.outputs) or output.found is not None:
-        items = read_table_once(spec.format, Path(output.path), spec.columns, system=output.found).get(output.system)
+        items = read_table_once(spec.format, Path(output.path), reader_options(spec), system=output.found).get(output.system)
     else:
         items = files.read(Found(output.system, Path(output.path))).get(output.system)
     if items is None or digest_items(items, leave_out=group_columns(spec)) != output.digest:
@@ -260,7 +260,7 @@ def _is_list_of_names(texts: Sequence[str], references: Sequence[str]) -> bool:
 _Stamp = tuple[int, int, int, int]
 
 
-def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str], *, system: str | None = None) -> dict[str, Items]:
+def read_table_once(form: FormatSpec, path: Path, options: Mapping[str, Any], *, system: str | None = None) -> dict[str, Items]:
     """Return the items of every system in a table, or of every run of one system, parsed again only where the file is another one.
 
     Extraction asks for one system at a time: of S systems each would parse and check S columns. A file that is changed within
@@ -273,8 +273,8 @@ def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str], *,
         The format, with its reader's options.
     path : Path
         The table.
-    columns : mapping
-        Column names by role, from the study file.
+    options : mapping
+        What the study says of columns and of items that are missing.
     system : str, optional
         The system of which the file holds several runs.
     """
@@ -282,14 +282,14 @@ def read_table_once(form: FormatSpec, path: Path, columns: Mapping[str, str], *,
         found = path.stat()
     except OSError:
         # The reader says what is wrong with it.
-        return load_reader(form).read_outputs(path, system=system, options={"columns": dict(columns)})
+        return load_reader(form).read_outputs(path, system=system, options=options)
     stamp = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-    return _read(form.model_dump_json(), path, system, tuple(columns.items()), stamp)
+    return _read(form.model_dump_json(), path, system, json.dumps(options), stamp)
 
 
 @lru_cache(maxsize=1)
-def _read(form: str, path: Path, system: str | None, columns: tuple[tuple[str, str], ...], stamp: _Stamp) -> dict[str, Items]:
-    items = load_reader(json.loads(form)).read_outputs(path, system=system, options={"columns": dict(columns)})
+def _read(form: str, path: Path, system: str | None, options: str, stamp: _Stamp) -> dict[str, Items]:
+    items = load_reader(json.loads(form)).read_outputs(path, system=system, options=json.loads(options))
     # Equal fields become one string: what is kept of a large table is its places, not its text.
     one: dict[str, str] = {}
     return {

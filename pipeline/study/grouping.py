@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # readers need the names alone, and load no schema for them
 __all__ = [
     "DOCUMENT",
     "ITEM",
+    "REPLICA",
     "ROLES",
     "WITHOUT_DOCUMENTS",
     "asked_columns",
@@ -19,9 +20,9 @@ __all__ = [
     "with_asked_columns",
 ]
 
-ITEM, DOCUMENT = "item", "document"
+ITEM, DOCUMENT, REPLICA = "item", "document", "replica"
 
-ROLES = frozenset({ITEM, "system", "label", DOCUMENT})
+ROLES = frozenset({ITEM, "system", "label", DOCUMENT, REPLICA})
 """Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""
 
 WITHOUT_DOCUMENTS = frozenset({"text", "labels", "scores"})

@@ -69,7 +69,8 @@ class TestSet(Frozen):
         description="Which items: of the gold, in file order, 1-3500, 4001-4100; or {exclude: {COLUMN: GROUP}}, {include: …}.",
     )
     columns: Mapping[str, str] = Field(
-        default={}, description="Names of columns in tables: item, system, label, document, and those that units or strata name."
+        default={},
+        description="Names of columns in tables: item, system, replica, label, document, and those that units or strata name.",
     )
     missing: Literal["error", "drop", "zero"] = Field(default="error", description="What to do with items a system lacks.")
     predicted: bool | None = Field(

@@ -21,10 +21,16 @@ FORMATS = {
             {"a.tsv": "item\tscore\n1\t0.5\n2\t1\n"},
         ),
         Case(
-            "say what a missing score counts as: leave the row out and set `missing:`, or write a number",
+            "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`",
             "{format: scores, outputs: '{system}.csv'}",
             {"a.csv": "item,score\n1,\n2,1\n3,2\n", "b.csv": "item,score\n1,1\n2,2\n3,2\n"},
-            {"a.csv": "item,score\n2,1\n3,2\n", "test_set": "{format: scores, outputs: '{system}.csv', <0> drop}"},
+            {"test_set": "{format: scores, outputs: '{system}.csv', <0>}"},
+        ),
+        Case(
+            "write a number",
+            "{format: scores, outputs: '{system}.csv'}",
+            {"a.csv": "item,score\n1,inf\n2,1\n3,2\n", "b.csv": "item,score\n1,1\n2,2\n3,2\n"},
+            {"a.csv": "item,score\n1,0\n2,1\n3,2\n"},
         ),
         Case(
             "write all numbers of a table with the same decimal mark",
@@ -58,6 +64,8 @@ FORMATS = {
             {"x.csv": "system,q1,q2\na,1,2\na,1,2\nb,2,3\n"},
             {"x.csv": "system,q1,q2\na,1,2\nb,2,3\n"},
         ),
+    ],
+    "items/readers/_roles": [
         Case(
             "name it in the study: columns: {system: …}",
             "{format: {name: scores, layout: long}, outputs: x.csv}",

@@ -6,6 +6,7 @@ from support.following_advice import Case
 
 TEXTS = {"ref.txt": "a b c\nd e f\ng h i\n", "out/a.txt": "a b c\nd e x\ng h i\n", "out/b.txt": "a b c\nd e f\ny h i\n"}
 TEXT = "format: text, references: [ref.txt], outputs: 'out/{system}.txt'"
+JSON_RUN = '{{"id": 1, "score": {0}}}\n{{"id": 2, "score": 1}}\n{{"id": 3, "score": 2}}\n'
 TABLES = {"a.csv": "item,score\n1,1\n2,2\n3,2\n", "b.csv": "item,score\n1,3\n2,2\n3,1\n"}
 SCORES = "format: scores, outputs: '{system}.csv'"
 MANY = "".join(f"w{k} x{k} y{k}\n" for k in range(40))
@@ -29,6 +30,15 @@ def scores(says: str, files: dict[str, str], mend: dict[str, str], more: str = "
 
 ITEMS = {
     "items/align": [
+        Case(
+            "give each run a file of its own: a path with {system} and {replica}",
+            "{format: {name: json-lines, score: score}, outputs: '{system}.jsonl', columns: {replica: seed}}",
+            {f"{name}.jsonl": JSON_RUN.format(k) for k, name in enumerate("ab")},
+            {
+                **{f"{name}.{run}.jsonl": JSON_RUN.format(k + run) for k, name in enumerate("ab") for run in (1, 2)},
+                "test_set": "{format: {name: json-lines, score: score}, outputs: '{system}.{replica}.jsonl'}",
+            },
+        ),
         scores(
             "see `outputs:` and `systems.exclude:` in the study",
             {},

@@ -43,6 +43,13 @@ def windowed(content: str) -> bytes:
 EVAL = "{format: inspect, outputs: '{system}.eval'}"
 LOGS = {"a.eval": logged(match="C"), "b.eval": logged(match="I")}
 WIDE = "item,a,b\n1,3,4\n2,3,5\n"
+RUNS = "item,system,checkpoint,score\n" + "".join(
+    f"q{item},{system},{run},{value}\n"
+    for system, values in {"a": "342", "b": "453"}.items()
+    for run in (1, 2)
+    for item, value in enumerate(values)
+)
+HALVES = "item,system,score,words\nq0,a,3,9\nq1,a,3,\nq2,a,4,8\nq0,b,5,9\nq1,b,4,7\nq2,b,6,8\n"
 LONG = "item,llm,score\n1,a,3\n1,b,4\n2,a,3\n2,b,5\n"
 WORD = {"gold.txt": "a/D b/N\nc/V\n", "a.out": "a/D b/V\nc/V\n", "b.out": "a/D b/N\nc/V\n"}
 NAMED = "id,label\nx,n\ny,v\nz,n\n"
@@ -128,6 +135,26 @@ ODD_FILES = {
             {"x.csv": LONG},
             {"test_set": "{format: scores, outputs: x.csv, <0>}"},
             fill={"…": "llm"},
+        ),
+        Case(
+            "keep one row for each item; or, where a model has a row for each of its runs, name the column: "
+            "`columns: {replica: …}`",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": RUNS},
+            {"test_set": "{format: scores, outputs: x.csv, <0>}"},
+            fill={"…": "checkpoint"},
+        ),
+        Case(
+            "write its number, or its name",
+            "{format: scores, outputs: x.csv, columns: {replica: checkpoint}}",
+            {"x.csv": RUNS.replace("q1,a,2,", "q1,a,,")},
+            {"x.csv": RUNS},
+        ),
+        Case(
+            "write a number, or leave all numbers of the row empty: the item is then missing",
+            "{format: scores, outputs: x.csv, missing: drop}",
+            {"x.csv": HALVES},
+            {"x.csv": HALVES.replace("q1,a,3,", "q1,a,,")},
         ),
     ],
     "items/readers/_records": [

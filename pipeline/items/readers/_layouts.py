@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
-from pipeline.items.readers._tables import Table, find_column, is_number, refuse
-from pipeline.study.grouping import ROLES
+from pipeline.items.readers._roles import Roles, find_roles, find_systems
+from pipeline.items.readers._tables import Table, find_column, refuse
+from pipeline.study.grouping import REPLICA
 
-__all__ = ["LAYOUTS", "check_layout", "find_systems", "only_rows", "refuse_twice", "split_systems"]
+__all__ = ["LAYOUTS", "check_layout", "only_rows", "refuse_twice", "split_systems"]
 
 LAYOUTS = ("auto", "wide", "long", "rows")
 """*wide*: a column each system. *long*: a row for each item and system. *rows*: a row each system, a column each item."""
 
-_ITEMS = (
-    "question", "question_id", "prompt", "prompt_id", "example", "example_id", "sample", "sample_id", "doc_id", "instance",
-    "instance_id", "task_id", "segment_id", "index", "idx",
-)  # fmt: skip
-"""Other names of columns of items, in long tables; in a wide one each might be a system, unless it numbers the items."""
-
 _ONE_ROW = "keep one row for each item; or, where there is a row for each item and system, name the column: `columns: {system: …}`"
-
-_UNNAMED = ("", "Unnamed: 0")
-"""What pandas calls an index without a name, when it is written and when it is read and written again."""
+_ONE_RUN = "keep one row for each item; or, where a model has a row for each of its runs, name the column: `columns: {replica: …}`"
 
 ConvertColumns = Callable[[Table, Sequence[str], bool], Table]
 """Gives a table whose chosen columns are written as they are to be read, and whether all of them are of one quantity."""
 
 ChooseColumns = Callable[[Table, Sequence[str]], list[str]]
 """Which of the columns without another role hold values; raises where one of them is malformed."""
+
+EmptyValues = Callable[[str], Collection[str]]
+"""What stands in a chosen column where an item has no value, and is missing."""
 
 
 def split_systems(
@@ -46,12 +42,14 @@ def split_systems(
     layout: str = "auto",
     convert: ConvertColumns | None = None,
     models: bool = False,
+    empty: EmptyValues | None = None,
 ) -> dict[str, Items]:
     """Return the items of each system in a table.
 
     With ``system`` the table is of that one. Else a system column makes it long: one row for each item and system, or, where
     every system has one row, one column for each item. Without a system column it is wide: each column of values is a system.
-    A layout that is named is taken for granted, and refused where the table cannot have it.
+    A layout that is named is taken for granted, and refused where the table cannot have it. A column of runs makes each run a
+    system of its own, ``model/replica``.
 
     Parameters
     ----------
@@ -75,53 +73,110 @@ def split_systems(
         What writes the values of the chosen columns as they are to be read.
     models : bool
         Whether a column ``model`` may hold the systems, where values are numbers and cannot be mistaken for names.
+    empty : callable, optional
+        What stands for no value; asked after ``choose``.
+
+    Raises
+    ------
+    DataError
+        P209 an item twice; P210 a row that has some of its values; P211 a column that is not there; P212 a run without a name.
     """
     convert = convert or _as_they_are
     if layout == "rows" and system is None:
-        return _split_rows(table, columns, choose, value, leave_out, convert)
-    item = find_column("item", table.header, columns, table.source)
-    # Named for the table of all systems, or for the file of documents: a file of one system need not have them.
-    groups = {
-        role: name
-        for role in ("document", *(role for role in columns if role not in ROLES))
-        if (name := _if_there(role, table, columns)) is not None
-    }
-    of_system = _system_column(table, columns, layout) if system is None else _if_there("system", table, columns)
-    if of_system is None and system is None and models and layout in {"auto", "long"}:
-        of_system = _model_column(table, item)
-    if of_system is not None and item is None:
-        item = _item_column(table, of_system, {*groups.values(), *leave_out})
-    if item is None and of_system is None:
-        item = _numbering_column(table, {*groups.values(), *leave_out})
-    roles = {item, of_system, *groups.values(), *leave_out}
-    others = [name for name in table.header if name not in roles]
+        return _split_rows(table, columns, choose, value, leave_out, convert, empty)
+    roles = find_roles(table, system=system, columns=columns, leave_out=leave_out, layout=layout, models=models)
+    others = roles.leave(table.header, leave_out)
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
-    if of_system is None and system is None:
-        chosen = choose(table, others)
+    parts = _part(table, roles, system)
+    chosen = choose(table, others)
+    missing = {name: frozenset(empty(name)) for name in chosen} if empty is not None else {}
+    wide = roles.system is None and system is None
+    if wide:
         if not chosen:
             return {}
         table = convert(table, chosen, True)
-        # Lines, identifiers and groups are looked at once: a table of 150 systems has them 150 times.
-        first = _select(table, range(len(table.rows)), item, groups, {value: chosen[0]}, help_=_ONE_ROW)
-        scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
-        return {chosen[0]: first, **{name: replace(first, columns=columns) for name, columns in scores.items()}}
-    rows_of: dict[str, list[int]] = {}
-    if system is not None and of_system is None:
-        rows_of[system] = list(range(len(table.rows)))
-    elif of_system is not None:
-        for row, name in enumerate(table.column(of_system)):
-            rows_of.setdefault(name, []).append(row)
-        if system is not None:
-            rows_of = {system: only_rows(table, system, rows_of)}
-    chosen = choose(table, others)
-    one_each = of_system is not None and item is None and all(len(rows) == 1 for rows in rows_of.values())
+        if roles.replica is None and not any(missing.values()):
+            return _side_by_side(table, roles, chosen, value)
+        return {
+            part.name_of(name): _select(table, part, roles, {value: name}, missing, model=name, help_=_ONE_ROW)
+            for name in chosen
+            for part in parts
+        }
+    one_each = roles.system is not None and roles.item is None and all(len(part.rows) == 1 for part in parts)
     across = one_each and len(chosen) > 1 and layout == "auto"
     table = convert(table, chosen, across)
     if across:
-        return {name: _transpose(table, rows[0], chosen, value) for name, rows in rows_of.items()}
+        return {part.name_of(): _transpose(table, part.rows[0], chosen, value, missing, part.coordinates()) for part in parts}
+    _refuse_halves(table, chosen, missing)
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
-    return {name: _select(table, rows, item, groups, single) for name, rows in rows_of.items()}
+    return {part.name_of(): _select(table, part, roles, single, missing, help_=_ONE_RUN) for part in parts}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The rows of one system, or of one of its runs; of a wide table, those of all systems."""
+
+    system: str
+    replica: str | None
+    rows: Sequence[int]
+
+    def name_of(self, model: str | None = None) -> str:
+        """Return the name of the system."""
+        named = self.system if model is None else model
+        return named if self.replica is None else f"{named}/{self.replica}"
+
+    def coordinates(self, model: str | None = None) -> dict[str, str]:
+        """Return what it is a run of."""
+        return {} if self.replica is None else {"model": self.system if model is None else model, REPLICA: self.replica}
+
+
+def _part(table: Table, roles: Roles, system: str | None) -> list[_Part]:
+    """Return the rows of each system and run, in the order in which a table first names them."""
+    rows_of: dict[str, list[int]] = {}
+    if roles.system is None:
+        rows_of[system or ""] = list(range(len(table.rows)))
+    else:
+        for row, name in enumerate(table.column(roles.system)):
+            rows_of.setdefault(name, []).append(row)
+        if system is not None:
+            rows_of = {system: only_rows(table, system, rows_of)}
+    if roles.replica is None:
+        return [_Part(name, None, rows) for name, rows in rows_of.items()]
+    runs = table.column(roles.replica)
+    refuse(
+        Problem("P212", f"the column '{roles.replica}' names no run", f"{table.source}:{line}", "write its number, or its name")
+        for run, line in zip(runs, table.lines, strict=True)
+        if not run.strip()
+    )
+    parts: dict[tuple[str, str], list[int]] = {}
+    for name, rows in rows_of.items():
+        for row in rows:
+            parts.setdefault((name, runs[row]), []).append(row)
+    return [_Part(name, run, rows) for (name, run), rows in parts.items()]
+
+
+def _side_by_side(table: Table, roles: Roles, chosen: Sequence[str], value: str) -> dict[str, Items]:
+    """Return systems that all have the same items: what is not a score is looked at once, of 150 systems as of one."""
+    whole = _Part("", None, range(len(table.rows)))
+    first = _select(table, whole, roles, {value: chosen[0]}, {}, help_=_ONE_ROW)
+    scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
+    return {chosen[0]: first, **{name: replace(first, columns=columns) for name, columns in scores.items()}}
+
+
+def _refuse_halves(table: Table, chosen: Sequence[str], missing: Mapping[str, Collection[str]]) -> None:
+    """Refuse rows that have some of their values: an item is there or it is missing."""
+    if not any(missing.values()):
+        return
+    places = {name: table.header.index(name) for name in chosen}
+    problems = []
+    for row, line in zip(table.rows, table.lines, strict=True):
+        lacks = [name for name, place in places.items() if row[place] in missing[name]]
+        if 0 < len(lacks) < len(chosen):
+            message = f"column '{lacks[0]}' has {row[places[lacks[0]]]!r} in a row that has numbers in other columns"
+            help_ = "write a number, or leave all numbers of the row empty: the item is then missing"
+            problems.append(Problem("P210", message, f"{table.source}:{line}:{lacks[0]}", help_))
+    refuse(problems)
 
 
 def check_layout(value: str, known: Sequence[str] = LAYOUTS) -> str:
@@ -131,25 +186,6 @@ def check_layout(value: str, known: Sequence[str] = LAYOUTS) -> str:
     return value
 
 
-def find_systems(table: Table, columns: Mapping[str, str]) -> str:
-    """Return the column of systems of a table with a row each: the one that is named, a usual one, or the first of all."""
-    return find_column("system", table.header, columns, table.source) or table.header[0]
-
-
-def _system_column(table: Table, columns: Mapping[str, str], layout: str) -> str | None:
-    if layout == "wide":
-        return None
-    found = find_column("system", table.header, columns, table.source)
-    if found is None and layout == "long":
-        raise DataError.of(
-            "P211",
-            f"the layout is long, and no column holds the systems; the header has {', '.join(map(repr, table.header[:20]))}",
-            where=f"{table.source}:1",
-            help="name it in the study: columns: {system: …}",
-        )
-    return found
-
-
 def _split_rows(
     table: Table,
     columns: Mapping[str, str],
@@ -157,62 +193,26 @@ def _split_rows(
     value: str,
     leave_out: Sequence[str],
     convert: ConvertColumns,
+    empty: EmptyValues | None,
 ) -> dict[str, Items]:
     """Return the systems of a table with a row each: every other column is an item, whatever its name."""
-    of_system = find_systems(table, columns)
-    names = table.column(of_system)
-    refuse_twice(names, table, "P208", "the system", "leave one row for each system")
-    others = [name for name in table.header if name not in {of_system, *leave_out}]
+    replica = find_column(REPLICA, table.header, columns, table.source) if REPLICA in columns else None
+    roles = Roles(None, find_systems(table, columns), replica, {})
+    names = table.column(str(roles.system))
+    runs = names if replica is None else [f"{name}/{run}" for name, run in zip(names, table.column(replica), strict=True)]
+    refuse_twice(runs, table, "P208", "the system", "leave one row for each system")
+    others = roles.leave(table.header, leave_out)
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
     chosen = choose(table, others)
+    missing = {name: frozenset(empty(name)) for name in chosen} if empty is not None else {}
     table = convert(table, chosen, True)
-    return {name: _transpose(table, row, chosen, value) for row, name in enumerate(names)}
+    parts = _part(table, roles, None)
+    return {part.name_of(): _transpose(table, part.rows[0], chosen, value, missing, part.coordinates()) for part in parts}
 
 
 def _as_they_are(table: Table, chosen: Sequence[str], alike: bool) -> Table:
     return table
-
-
-def _model_column(table: Table, item: str | None) -> str | None:
-    """Return the column ``model`` where it names systems: it holds no numbers, and some items belong to several models."""
-    if "model" not in table.header or any(map(is_number, set(table.column("model")))):
-        return None
-    several = item is None or len(set(table.column(item))) < len(table.rows)
-    return "model" if several and len(set(table.column("model"))) > 1 else None
-
-
-def _numbering_column(table: Table, taken: Collection[str]) -> str | None:
-    """Return the column that is called as items are and has another whole number, or another word, in each row: no score does both.
-
-    Of two rows, words may be a right and a wrong answer.
-    """
-    for name in table.header:
-        if name not in taken and (name.lower() in _ITEMS or name in _UNNAMED):
-            values = table.column(name)
-            numbered = all(map(str.isdecimal, values))
-            named = len(values) > 2 and all(re.search(r"[^\W\d_]", value) and not is_number(value) for value in values)
-            if len(set(values)) == len(values) and (numbered or named):
-                return name
-    return None
-
-
-def _item_column(table: Table, of_system: str, taken: Collection[str]) -> str | None:
-    """Return the column that names the items of a long table under another usual name: each once a system, the same for several."""
-    systems = table.column(of_system)
-    if len(set(systems)) == len(systems):
-        return None  # a row a system: every column is an item
-    for name in _ITEMS:
-        if name in table.header and name not in taken:
-            values = table.column(name)
-            if len(set(zip(systems, values, strict=True))) == len(values) > len(set(values)):
-                return name
-    return None
-
-
-def _if_there(role: str, table: Table, columns: Mapping[str, str]) -> str | None:
-    name = columns.get(role, role)
-    return name if name in table.header else None
 
 
 def only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> list[int]:
@@ -231,29 +231,52 @@ def only_rows(table: Table, system: str, rows_of: Mapping[str, list[int]]) -> li
 
 def _select(
     table: Table,
-    rows: Sequence[int],
-    item: str | None,
-    groups: Mapping[str, str],
+    part: _Part,
+    roles: Roles,
     columns: Mapping[str, str],
+    missing: Mapping[str, Collection[str]],
     *,
-    help_: str = "keep one row for each item",
+    model: str | None = None,
+    help_: str,
 ) -> Items:
-    lines = tuple(table.lines[row] for row in rows)
-    taken = {**columns, **{name: column for name, column in groups.items() if name not in columns}}
+    """Return the items of some rows; one whose columns are all empty is missing.
+
+    Items without identifiers are known by their places, so that a file that lacks some is not aligned line by line.
+    """
+    rows = part.rows
+    taken = {**columns, **{name: column for name, column in roles.groups.items() if name not in columns}}
     places = {name: table.header.index(column) for name, column in taken.items()}
-    values = {name: tuple([table.rows[row][place] for row in rows]) for name, place in places.items()}
-    if item is None:
-        return Items(tuple(str(k + 1) for k in range(len(rows))), values, table.source, lines)
-    place = table.header.index(item)
+    numbers: Sequence[int] = range(len(rows))
+    holes = any(missing.values())
+    if holes:
+        values = [(places[name], missing[column]) for name, column in columns.items()]
+        numbers = [k for k, row in enumerate(rows) if not all(table.rows[row][place] in none for place, none in values)]
+        rows = [rows[k] for k in numbers]
+    lines = tuple([table.lines[row] for row in rows])
+    found = {name: tuple([table.rows[row][place] for row in rows]) for name, place in places.items()}
+    coordinates = part.coordinates(model)
+    if roles.item is None:
+        ids = tuple([str(k + 1) for k in numbers])
+        return Items(ids, found, table.source, lines, numbered=not holes, coordinates=coordinates)
+    place = table.header.index(roles.item)
     ids = tuple([table.rows[row][place] for row in rows])
     _refuse_duplicates(ids, lines, table.source, help_=help_)
-    return Items(ids, values, table.source, lines, numbered=False)
+    return Items(ids, found, table.source, lines, numbered=False, coordinates=coordinates)
 
 
-def _transpose(table: Table, row: int, chosen: Sequence[str], value: str) -> Items:
+def _transpose(
+    table: Table,
+    row: int,
+    chosen: Sequence[str],
+    value: str,
+    missing: Mapping[str, Collection[str]],
+    coordinates: Mapping[str, str],
+) -> Items:
     place = {name: k for k, name in enumerate(table.header)}
-    scores = tuple(table.rows[row][place[name]] for name in chosen)
-    return Items(tuple(chosen), {value: scores}, table.source, (table.lines[row],) * len(chosen), numbered=False)
+    items = tuple([name for name in chosen if table.rows[row][place[name]] not in missing.get(name, ())])
+    scores = tuple([table.rows[row][place[name]] for name in items])
+    lines = (table.lines[row],) * len(items)
+    return Items(items, {value: scores}, table.source, lines, numbered=False, coordinates=coordinates)
 
 
 def refuse_twice(names: Sequence[str], table: Table, code: str, noun: str, help_: str) -> None:

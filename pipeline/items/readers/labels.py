@@ -15,7 +15,8 @@ from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, read_lines, with_warnings
 from pipeline.items.readers._join import join_items
-from pipeline.items.readers._layouts import LAYOUTS, check_layout, find_systems, only_rows, refuse_twice, split_systems
+from pipeline.items.readers._layouts import LAYOUTS, check_layout, only_rows, refuse_twice, split_systems
+from pipeline.items.readers._roles import find_systems
 from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 

@@ -1,68 +1,26 @@
 """Tables of scores in CSV and TSV, a number for each item: wide, long, or one file per system.
 
-Their numbers are written plainly, as true and false or yes and no, in percent, or with decimal commas: `_spell` says which, from
-all values of a column together.
+Their numbers are written plainly, as true and false or yes and no, in percent, or with decimal commas: `_spelling.spell` says
+which, from all values of a column together. Where the study says what becomes of missing items, one without a number is missing.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
+from pipeline.items.readers._spelling import EMPTY, Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 
-__all__ = ["MISSING", "ScoreReader", "Spelling"]
-
-MISSING = frozenset({"", "-", "nan", "na", "n/a", "none", "null", "inf", "+inf", "-inf", "infinity", "-infinity", "#n/a"})
-"""How tables write a number that is not there."""
-
-_TRUTH = {"true": "1", "yes": "1", "false": "0", "no": "0"}
-_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]{1,4})?")
-_WORDS: Mapping[str, str] = {
-    "truth": "true and false (or yes and no)",
-    "percent": "percent",
-    "number": "numbers",
-    "comma": "decimal commas",
-    "point": "decimal points",
-}
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """How the values of a column are to be read.
-
-    Parameters
-    ----------
-    kind : str
-        ``number``, ``truth`` or ``percent``; ``other`` where the column holds text.
-    numbers : mapping of str to str
-        The plain number, as a text, of each value that is not one already.
-    wrong : frozenset of str
-        Values that are no number of any kind.
-    mixed : str
-        Where values are of two kinds, which two, in words; else empty.
-    rarer : frozenset of str
-        Then, the values of the kind that fewer of the different values have.
-    mark : str
-        ``comma`` or ``point`` where some value has that decimal mark.
-    """
-
-    kind: str
-    numbers: Mapping[str, str]
-    wrong: frozenset[str]
-    mixed: str = ""
-    rarer: frozenset[str] = frozenset()
-    mark: str = ""
+__all__ = ["ScoreReader"]
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -77,68 +35,8 @@ def _fields(line: str, delimiter: str) -> list[str]:
     return [field.strip().strip('"') for field in split]
 
 
-def _is_numeral(value: str, *, commas: bool = False) -> bool:
-    """Tell whether a field is a number in any of the spellings; ``commas`` takes decimal commas too."""
-    return _read(value, commas=commas)[0] != "other"
-
-
-def _spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spelling:
-    """Say how the different values of a column are written.
-
-    ``50%`` is 50: a column stays on the scale of its file. True and yes are 1, false and no are 0.
-
-    Parameters
-    ----------
-    values : collection of str
-        All of them, each once.
-    odd : collection of str
-        Those that are no plain numbers.
-    commas : bool
-        Whether a comma may be a decimal mark: where it does not separate fields.
-    """
-    if not odd:  # nearly always, and of every value of every system
-        return Spelling("number", {}, frozenset(), mark="point" if commas and any("." in value for value in values) else "")
-    kinds: dict[str, set[str]] = {}
-    marks: dict[str, set[str]] = {}
-    numbers: dict[str, str] = {}
-    for value in values:
-        kind, number = _read(value, commas=commas) if value in odd else ("number", value)
-        kinds.setdefault(kind, set()).add(value)
-        if kind in {"number", "percent"} and (mark := "comma" if "," in value else "point" if "." in value else ""):
-            marks.setdefault(mark, set()).add(value)
-        if number != value:
-            numbers[value] = number
-    wrong = frozenset(kinds.pop("other", ()))
-    if wrong and set(kinds) <= {"truth"} and not any(value.strip().lower() in MISSING for value in wrong):
-        return Spelling("other", {}, wrong)  # yes, no and maybe; or countries, of which NO is one
-    mixed = kinds if len(kinds) > 1 else marks if len(marks) > 1 else {}
-    kind = next(iter(kinds), "number")  # nothing but marks of numbers that are missing: a system without a score, and no text
-    mark = next(iter(marks), "")
-    if not mixed:
-        return Spelling(kind, numbers, wrong, mark=mark)
-    words = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
-    rarer: set[str] = min(mixed.values(), key=len)
-    return Spelling(kind, numbers, wrong, words, frozenset(rarer), mark)
-
-
-def _read(value: str, *, commas: bool) -> tuple[str, str]:
-    """Return the kind of a value, and the plain number that it is."""
-    text = value.strip()
-    if is_number(text):
-        return "number", value
-    truth = _TRUTH.get(text.lower())
-    if truth is not None:
-        return "truth", truth
-    percent = text.endswith("%")
-    plain = text.removesuffix("%").rstrip()
-    if commas and _COMMA.fullmatch(plain):
-        plain = plain.replace(",", ".")
-    if is_number(plain):
-        return ("percent" if percent else "number"), plain
-    return "other", value
-
-
-_DECIDE = "say what a missing score counts as: leave the row out and set `missing:`, or write a number"
+_DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
+_WRITE = "write a number"
 
 
 class ScoreReader(Reader):
@@ -182,7 +80,7 @@ class ScoreReader(Reader):
             return None
         plain = [field for field in rows[1] if is_number(field)]
         fields = dict(zip(*rows, strict=True))
-        words = [name for name, field in fields.items() if not is_number(field) and _is_numeral(field, commas=delimiter == ";")]
+        words = [name for name, field in fields.items() if not is_number(field) and is_numeral(field, commas=delimiter == ";")]
         if words == ["label"] and len(fields) == 2:
             return None  # under this name yes and no are labels, whose gold was forgotten
         if not plain and not words:
@@ -200,6 +98,7 @@ class ScoreReader(Reader):
     def read_outputs(self, path: Path, *, system: str | None, options: Mapping[str, Any]) -> dict[str, Items]:
         """Return the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
+        lenient = options.get("missing", "error") != "error"
         table = self._read(path)
         spelled: dict[str, Spelling] = {}
 
@@ -211,11 +110,12 @@ class ScoreReader(Reader):
             table,
             system=system,
             columns=columns,
-            choose=lambda of, others: self._choose(of, others, spelled),
+            choose=lambda of, others: self._choose(of, others, spelled, lenient=lenient),
             value="score",
             layout=self.layout,
             convert=convert,
             models=True,
+            empty=(lambda name: _empty(spelled[name])) if lenient else None,
         )
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
@@ -231,7 +131,7 @@ class ScoreReader(Reader):
         self._told.extend(table.warnings)
         return table
 
-    def _choose(self, table: Table, others: Sequence[str], spelled: dict[str, Spelling]) -> list[str]:
+    def _choose(self, table: Table, others: Sequence[str], spelled: dict[str, Spelling], *, lenient: bool) -> list[str]:
         """Take the columns of numbers, and note how they are written; one that has text from top to bottom is something else."""
         chosen = []
         problems: list[Problem] = []
@@ -239,13 +139,14 @@ class ScoreReader(Reader):
             values = table.column(name)
             distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
             odd = {value for value in distinct if not is_number(value)}
-            spelling = _spell(distinct, odd, commas=table.delimiter == ";")
+            spelling = spell(distinct, odd, commas=table.delimiter == ";")
             if spelling.kind == "other":
                 self._told.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
             chosen.append(name)
             spelled[name] = spelling
-            problems.extend(_doubts(table, name, values, spelling))
+            allowed = _empty(spelling) if lenient and spelling.wrong < distinct else frozenset()
+            problems.extend(_doubts(table, name, values, spelling, allowed))
         refuse(problems)
         if not chosen:
             raise DataError.of("P211", "the table has no column of numbers", where=f"{table.source}:1")
@@ -283,19 +184,28 @@ def _two_scales(percent: str, other: str, where: str) -> PipelineError:
     return DataError.of("P277", message, where=where, help="write the numbers of all systems on the same scale")
 
 
-def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling) -> Iterator[Problem]:
+def _empty(spelling: Spelling) -> frozenset[str]:
+    """Return what in a column says that there is no number, and not that it is infinite, or something else."""
+    return frozenset(value for value in spelling.wrong if value.strip().lower() in EMPTY)
+
+
+def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, allowed: Collection[str]) -> Iterator[Problem]:
     """Yield what of a column is not a number, or is written in another way than the rest of it."""
-    if not (spelling.mixed or spelling.wrong):
+    if not spelling.mixed and spelling.wrong <= set(allowed):
         return
     for value, line in zip(values, table.lines, strict=True):
         place = f"{table.source}:{line}:{name}"
-        if value in spelling.wrong:
-            comma = _is_numeral(value, commas=True)
+        if value in spelling.wrong and value not in allowed:
+            comma = is_numeral(value, commas=True)
             yield Problem(
                 "P210",
                 f"column '{name}' has {value!r}, which is not a finite number",
                 place,
-                "write a decimal point, or separate the fields of the table by semicolons" if comma else _DECIDE,
+                "write a decimal point, or separate the fields of the table by semicolons"
+                if comma
+                else _DECIDE
+                if value in _empty(spelling)
+                else _WRITE,
             )
         elif value in spelling.rarer:
             yield Problem("P276", f"column '{name}' mixes {spelling.mixed}: {value!r}", place, "write all of them in one way")
