@@ -135,18 +135,19 @@ class StoredArrays:
             array = np.ndarray(entry.shape, entry.dtype, buffer=self._view, offset=entry.first)
             array = array[first:stop] if entry.shape else array
         else:
-            begin = first // entry.rows
-            pieces = [self._piece(entry, number) for number in range(begin, -(-stop // entry.rows))]
-            joined = pieces[0] if len(pieces) == 1 else np.concatenate(pieces or [np.empty((0, *entry.shape[1:]), entry.dtype)])
-            array = joined[first - begin * entry.rows : stop - begin * entry.rows]
+            numbers = range(first // entry.rows, -(-stop // entry.rows))
+            begin, end = numbers.start * entry.rows, min(numbers.stop * entry.rows, entry.shape[0])
+            joined = np.empty((max(end - begin, 0), *entry.shape[1:]), entry.dtype)
+            for number in numbers:
+                at = number * entry.rows - begin
+                unpack_rows(self._piece(entry, number), joined[at : at + entry.rows], ordered=entry.ordered)
+            array = joined[first - begin : stop - begin]
         array.flags.writeable = False
         return array
 
-    def _piece(self, entry: _Entry, number: int) -> NDArray[Any]:
+    def _piece(self, entry: _Entry, number: int) -> memoryview:
         start = entry.ends[number - 1] if number else 0
-        held = self._view[entry.first + start : entry.first + entry.ends[number]]
-        rows = min(entry.rows, entry.shape[0] - number * entry.rows)
-        return unpack_rows(held, (rows, *entry.shape[1:]), entry.dtype, ordered=entry.ordered)
+        return self._view[entry.first + start : entry.first + entry.ends[number]]
 
 
 def _read_head(text: bytes, start: int) -> dict[str, _Entry]:

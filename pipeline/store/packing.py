@@ -7,7 +7,6 @@ differ but little, as counts do. Level 1: higher ones gain a percent for a third
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,9 +48,9 @@ def pack_rows(array: NDArray[Any]) -> PackedRows | None:
     return PackedRows(rows, smaller is ordered, [smaller, *(_compress(part, ordered=smaller is ordered) for part in others)])
 
 
-def unpack_rows(piece: bytes | memoryview, shape: tuple[int, ...], dtype: np.dtype[Any], *, ordered: bool) -> NDArray[Any]:
-    """Return the rows of a piece; ValueError where they are not of this shape."""
-    size = math.prod(shape) * dtype.itemsize
+def unpack_rows(piece: bytes | memoryview, rows: NDArray[Any], *, ordered: bool) -> None:
+    """Fill contiguous rows with those of a piece; ValueError where it does not hold as much."""
+    size = rows.nbytes
     opened = zstd.ZstdDecompressor()
     try:
         # One byte more than is wanted: a piece that holds more is not unpacked to its end.
@@ -60,10 +59,14 @@ def unpack_rows(piece: bytes | memoryview, shape: tuple[int, ...], dtype: np.dty
         raise ValueError(f"a piece cannot be unpacked: {error}") from error
     if len(content) != size or not opened.eof or opened.unused_data:
         raise ValueError("a piece does not hold what its array says")
-    numbers = np.frombuffer(content, np.uint8)
-    if ordered:
-        numbers = np.ascontiguousarray(numbers.reshape(dtype.itemsize, -1).T).reshape(-1)
-    return numbers.view(dtype).reshape(shape)
+    numbers, filled = np.frombuffer(content, np.uint8), rows.reshape(-1).view(np.uint8)
+    if not ordered:
+        filled[:] = numbers
+        return
+    by_number = filled.reshape(-1, rows.dtype.itemsize)
+    # The bytes of one place at a time: turning all around at once takes NumPy up to twice as long.
+    for place, significance in enumerate(numbers.reshape(rows.dtype.itemsize, -1)):
+        by_number[:, place] = significance
 
 
 def _compress(part: NDArray[Any], *, ordered: bool) -> bytes:

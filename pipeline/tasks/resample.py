@@ -105,7 +105,8 @@ def stored_scores(arrays: StoredArrays, slot: int, cell: int, systems: NDArray[n
     """
     name = f"{slot}/score/{cell}"
     apart = np.flatnonzero(np.diff(systems) != 1) + 1
-    return np.concatenate([arrays.rows(name, int(run[0]), int(run[-1]) + 1) for run in np.split(systems, apart)])
+    runs = [arrays.rows(name, int(run[0]), int(run[-1]) + 1) for run in np.split(systems, apart)]
+    return runs[0] if len(runs) == 1 else np.concatenate(runs)
 
 
 def count_resamples(

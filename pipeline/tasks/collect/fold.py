@@ -22,7 +22,7 @@ from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
 from pipeline.tasks.resample import StoredCounts, stored_scores
 
-__all__ = ["SYSTEMS_AT_ONCE", "Block", "Cells", "chunks_at_once", "fold", "kept_scores"]
+__all__ = ["Block", "Cells", "chunks_at_once", "fold", "kept_scores"]
 
 FOLD_BYTES = 2**25
 """For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
@@ -30,7 +30,7 @@ FOLD_BYTES = 2**25
 _BYTES_OF_A_CELL = 4 * len(COUNTS) + 8 * len(SUMS) + 4 + 1
 
 SYSTEMS_AT_ONCE = 16 * CHUNKS["system"]
-"""Whose kept scores are read, or written, at a time."""
+"""Whose kept scores are read at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ def kept_scores(
         asked = systems[first_system : first_system + SYSTEMS_AT_ONCE]
         for cell in range(count_cells(kept)):
             first, stop = cell_bounds(cell, kept)
-            scores = np.full((asked.size, stop - first), np.nan)
+            scores = np.empty((0, stop - first))
             missing = np.ones(asked.size, np.bool_)
             for covered in cells.coverage:
                 if cell not in covered.cells or not covered.kept.size:
@@ -182,7 +182,11 @@ def kept_scores(
                     continue
                 local = cell - int(covered.receipt.covers["first_cell"])
                 stored = stored_scores(_open(store, covered.receipt), covered.slot, local, row[asked[held]])
-                scores[held] = stored[:, : stop - first]
+                if held.size == asked.size:  # as nearly always: all stand in one file
+                    scores = stored[:, : stop - first]
+                else:
+                    scores = scores if len(scores) else np.full((asked.size, stop - first), np.nan)
+                    scores[held] = stored[:, : stop - first]
                 missing[held] = False
             if missing.any():
                 raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")

@@ -28,7 +28,7 @@ from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.collect.fold import SYSTEMS_AT_ONCE, Block, Cells, chunks_at_once, fold, kept_scores
+from pipeline.tasks.collect.fold import Block, Cells, chunks_at_once, fold, kept_scores
 from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, look_at, read_kept
 from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
 from pipeline.tasks.collect.tail_tables import chunks, tail_table
@@ -186,9 +186,12 @@ def write_scores(
     """Write the kept scores of some systems, those in hand if these are all of them."""
     column, kept, first = cells.column, cube.layout.sizes["replicate"], systems.start
     if scores is not None and scores.shape[1] == kept:
-        for place in range(systems.start, systems.stop, SYSTEMS_AT_ONCE):  # no second copy of all of them
-            some = part.position[place : min(place + SYSTEMS_AT_ONCE, systems.stop)]
-            cube.write_scores(column.metric.name, cells.label, 0, scores[some], first_system=place)
+        step, length = CHUNKS["system"], CHUNKS["replicate"]
+        for place in range(systems.start, systems.stop, step):  # a chunk at a time, which the caches hold
+            some = part.position[place : min(place + step, systems.stop)]
+            for replicate in range(0, kept, length):
+                chunk = scores[some, replicate : replicate + length]
+                cube.write_scores(column.metric.name, cells.label, replicate, chunk, first_system=place)
         return
     for first_system, first_replicate, scores in kept_scores(cells, kept, part.position[systems], store):
         cube.write_scores(column.metric.name, cells.label, first_replicate, scores, first_system=first + first_system)

@@ -21,7 +21,7 @@ from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import Store
 from pipeline.tasks.collect import fold as module
 from pipeline.tasks.collect.fold import Cells, fold, kept_scores
-from pipeline.tasks.resample import pack_counts
+from pipeline.tasks.resample import pack_counts, stored_scores
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
 METRIC = MetricInputs("bleu", {}, "BLEU", True)
@@ -120,6 +120,18 @@ def test_kept_scores_come_in_the_order_asked(cells: tuple[Cells, Store], monkeyp
     for row, position in enumerate(asked.tolist()):
         expected = [np.random.default_rng([*f"{SYSTEMS[position]}|{cell}".encode()]).normal(size=CELL) for cell in (0, 1)]
         assert found[row].tobytes() == np.concatenate(expected)[:kept].tobytes()
+
+
+def test_kept_scores_that_one_file_has_are_its_rows_and_no_copy(
+    cells: tuple[Cells, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[np.ndarray] = []
+    monkeypatch.setattr(module, "stored_scores", lambda *given: read.append(stored_scores(*given)) or read[-1])
+    for systems, files in ((3, 1), (4, 2)):  # the fourth came later, in a file of its own
+        read.clear()
+        for _, _, scores in kept_scores(cells[0], 2 * CELL, np.arange(systems), cells[1]):
+            assert [np.shares_memory(scores, rows) for rows in read] == [files == 1] * files
+            read.clear()
 
 
 def test_cells_that_no_receipt_covers_are_missed(cells: tuple[Cells, Store]) -> None:
