@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
-from pipeline.items.readers._typed_tables import begins_split
+from pipeline.items.readers._typed_tables import begins_json, begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
 from pipeline.plugins import list_plugins
@@ -32,8 +31,6 @@ _ZIP = b"PK\x03\x04"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 """How texts in UTF-16 begin."""
 _JSON = (".json", ".jsonl", ".ndjson")
-_OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
-"""How a JSON object, or a list of them, begins."""
 _NEAR = 0.05
 """Readers whose confidence is as near as this to the best one's are as good as it."""
 
@@ -192,7 +189,7 @@ def _is_json(path: Path, head: bytes) -> bool:
     name = path.name.lower()
     for ending in COMPRESSIONS:
         name = name.removesuffix(ending)
-    return name.endswith(_JSON) or _OBJECT.match(head) is not None
+    return name.endswith(_JSON) or begins_json(head)
 
 
 def _reads_json(name: str) -> bool:
@@ -211,7 +208,8 @@ def _refuse_json(path: Path, head: bytes) -> Problem:
         f"{path.name} is JSON, and nothing says where in it the outputs are",
         str(path),
         "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; "
-        "to take each line as it is for a text, name the format: `format: text`",
+        "for a table whose keys are its columns, `format: scores`; to take each line as it is for a text, name the format: "
+        "`format: text`",
         f"the keys of line 1 are {name_some(keys, 8)}" if keys else None,
     )
 

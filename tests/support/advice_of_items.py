@@ -275,12 +275,21 @@ ITEMS = {
             more="systems: {exclude: [a, b]}\n",
         ),
         Case(
-            "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; to "
-            "take each line as it is for a text, name the format: `format: text`",
+            "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; "
+            "for a table whose keys are its columns, `format: scores`; to take each line as it is for a text, name the format: "
+            "`format: text`",
             "{format: auto, outputs: '{system}.jsonl'}",
             {name: '{"q": 1, "zzz": 3}\n{"q": 2, "zzz": 4}\n' for name in ("a.jsonl", "b.jsonl")},
             {"test_set": "{<0>, outputs: '{system}.jsonl'}"},
             fill={"KEY": "zzz", "text": "score"},
+        ),
+        Case(
+            "with an object a line, name the key: `format: {name: json-lines, text: KEY}`, or `label: KEY`, or `score: KEY`; "
+            "for a table whose keys are its columns, `format: scores`; to take each line as it is for a text, name the format: "
+            "`format: text`",
+            "{format: auto, outputs: x.jsonl}",
+            {"x.jsonl": '{"name": "q1", "north": 3, "south": 1}\n{"name": "q2", "north": 4, "south": 4}\n'},
+            {"test_set": "{<3>, outputs: x.jsonl, columns: {item: name}}"},
         ),
     ],
     "metrics/_columns": [

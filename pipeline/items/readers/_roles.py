@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
-from pipeline.items.readers._tables import Table, find_column, is_number
+from pipeline.items.readers._tables import Table, find_column, is_number, usual_names
 from pipeline.study.grouping import REPLICA, ROLES
 
-__all__ = ["Roles", "find_roles", "find_systems"]
+__all__ = ["Roles", "find_roles", "find_systems", "holds_scores"]
 
 _ITEMS = (
     "question", "question_id", "prompt", "prompt_id", "example", "example_id", "sample", "sample_id", "doc_id", "instance",
@@ -20,6 +21,11 @@ _ITEMS = (
 
 _REPLICAS = (REPLICA, "run", "run_id", "seed", "trial", "repeat")
 """Usual names of columns of runs; each is one only where nothing else tells two rows of an item apart."""
+
+_ANSWERS = frozenset(
+    {"label", "labels", "gold", "target", "prediction", "predictions", "pred", "answer", "output", "response", "text", "reference"}
+)
+"""Names of what is compared with a gold, and is no score."""
 
 _UNNAMED = ("", "Unnamed: 0")
 """What pandas calls an index without a name, when it is written and when it is read and written again."""
@@ -88,6 +94,26 @@ def find_roles(
     if item is None and of_system is None:
         item = _numbering_column(table, taken)
     return Roles(item, of_system, _replica_column(table, item, of_system, columns, taken), groups)
+
+
+def holds_scores(record: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a row of scores by its names and values: an item, and numbers of several systems or a named one.
+
+    An object that says a label, an answer or a gold is no such row, even where they are numbers.
+
+    Examples
+    --------
+    >>> holds_scores({"id": "q1", "north": 0.5, "south": True}), holds_scores({"id": 1, "label": 1, "prediction": 0})
+    (True, False)
+    """
+    names = {name.lower() for name in record}
+    if names & _ANSWERS or not names & {*usual_names("item"), *_ITEMS}:
+        return False
+    values = {name: value for name, value in record.items() if name.lower() not in {*usual_names("item"), *_ITEMS}}
+    numbers = [name for name, value in values.items() if isinstance(value, int | float)]
+    if any(isinstance(values.get(name), str) for name in ("system", "model")):
+        return len(numbers) > 0
+    return len(numbers) > 1 and len(numbers) == len(values)
 
 
 def find_systems(table: Table, columns: Mapping[str, str]) -> str:

@@ -13,7 +13,18 @@ from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines, write_lines
 from pipeline.options import suggest
 
-__all__ = ["NUMBER", "Table", "find_column", "find_delimiter", "is_number", "parse_header", "parse_table", "refuse", "write_table"]
+__all__ = [
+    "NUMBER",
+    "Table",
+    "find_column",
+    "find_delimiter",
+    "is_number",
+    "parse_header",
+    "parse_table",
+    "refuse",
+    "usual_names",
+    "write_table",
+]
 
 _USUAL: dict[str, tuple[str, ...]] = {
     "item": ("item", "id", "item_id", "segment"),
@@ -125,6 +136,11 @@ def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], so
         where=f"{source}:1",
         help=suggest(named, header, otherwise=f"name it in the study: columns: {{{role}: …}}"),
     )
+
+
+def usual_names(role: str) -> tuple[str, ...]:
+    """Return the names under which columns of a role are known."""
+    return _USUAL[role]
 
 
 def is_number(value: str) -> bool:

@@ -1,30 +1,36 @@
-"""Tables that are not written in lines: Parquet, Arrow and Feather, and JSON of column names and rows.
+"""Tables that are not lines of fields: Parquet, Arrow and Feather, JSON of column names and rows, and JSON of records.
 
-Such JSON, ``{"columns": […], "data": [[…], …]}``, is what pandas writes with ``orient="split"``, and what Weights & Biases keeps of
-a logged table (``….table.json``).
+The first JSON, ``{"columns": […], "data": [[…], …]}``, is what pandas writes with ``orient="split"``, and what Weights & Biases
+keeps of a logged table (``….table.json``). The second has an object for each row, one per line or in a list, as pandas writes it
+with ``orient="records"``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.readers._arrow import is_columnar, read_columnar, recognise_columnar
 from pipeline.items.readers._files import read_head
-from pipeline.items.readers._json import need, number_text, read_json, refuse_shape
+from pipeline.items.readers._json import need, number_text, read_json, read_json_lines, read_json_list, refuse_shape
+from pipeline.items.readers._roles import holds_scores
 from pipeline.items.readers._tables import Table, find_column, refuse
 
-__all__ = ["SPLIT_ENDING", "begins_split", "read_typed", "recognise_typed"]
+__all__ = ["SPLIT_ENDING", "begins_json", "begins_split", "first_record", "read_typed", "recognise_typed"]
 
 SPLIT_ENDING = ".table.json"
 """How Weights & Biases names its tables."""
 
-_HEAD = 1 << 12
+_HEAD = 1 << 16
+_OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+"""How a JSON object, or a list of them, begins."""
+_LIST = re.compile(rb"(\xef\xbb\xbf)?\s*\[")
 _SPLIT = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"columns"\s*:\s*\[')
 
 
@@ -33,8 +39,34 @@ def begins_split(head: bytes) -> bool:
     return _SPLIT.match(head) is not None
 
 
+def begins_json(head: bytes) -> bool:
+    """Tell by its first bytes whether a file is a JSON object, or a list or lines of them."""
+    return _OBJECT.match(head) is not None
+
+
+def first_record(head: bytes) -> Mapping[str, Any] | None:
+    """Return the object that a file begins with, alone or in a list; None where there is none, or it has lists or objects in it.
+
+    Examples
+    --------
+    >>> first_record(b'[{"id": 1, "north": 0.5},'), first_record(b'{"id": 1, "scores": [1]}'), first_record(b"id,north")
+    ({'id': 1, 'north': 0.5}, None, None)
+    """
+    if not begins_json(head):
+        return None
+    text = head.decode("utf-8-sig", errors="ignore").lstrip().removeprefix("[").lstrip()
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return None  # it is longer than what is looked at, or malformed
+    return value if value and not any(isinstance(one, list | dict) for one in value.values()) else None
+
+
 def recognise_typed(sample: FileSample, beside: str) -> Recognised | None:
-    """Take a sample that begins as such files do."""
+    """Take a sample that begins as such files do; records only where they are scores, which nothing is compared with."""
+    record = None if sample.gold or sample.references else first_record(sample.head)
+    if record is not None and holds_scores(record):
+        return Recognised(0.6, f"an object for each row, with numbers: {name_some([repr(name) for name in record], 6)}")
     if begins_split(sample.head):
         return Recognised(0.6, f"it begins as JSON of column names and rows does, {beside}")
     return recognise_columnar(sample, beside)
@@ -59,7 +91,9 @@ def read_typed(path: Path) -> Table | None:
         head, _ = read_head(path, _HEAD)
     except DataError:
         return None  # what reads the lines says why
-    return _read_split(path) if begins_split(head) else None
+    if begins_split(head):
+        return _read_split(path)
+    return _read_records(path, listed=_LIST.match(head) is not None) if first_record(head) is not None else None
 
 
 def _read_split(path: Path) -> Table:
@@ -98,6 +132,19 @@ def _read_split(path: Path) -> Table:
         told.append(f"{source}: columns of lists or objects were left out: {', '.join(nested)[:300]}")
     found = tuple(zip(*columns.values(), strict=True))
     return Table(tuple(columns), found, tuple(range(1, len(found) + 1)), source, tuple(told))
+
+
+def _read_records(path: Path, *, listed: bool) -> Table:
+    """Read objects as rows; one that lacks a field of the others has it empty."""
+    source = str(path)
+    found, told = read_json_list(path) if listed else read_json_lines(path)
+    names = dict.fromkeys(name for record in found for name in record.value)
+    nested = [name for name in names if any(isinstance(record.value.get(name), list | dict) for record in found)]
+    header = tuple(name for name in names if name not in nested)
+    if nested:
+        told.append(f"{source}: columns of lists or objects were left out: {', '.join(map(repr, nested))[:300]}")
+    rows = tuple([tuple([_text(record.value.get(name)) for name in header]) for record in found])
+    return Table(header, rows, tuple([record.line for record in found]), source, tuple(told))
 
 
 def _index(value: Mapping[str, Any], rows: int) -> dict[str, Sequence[str]]:

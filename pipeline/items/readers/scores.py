@@ -18,7 +18,7 @@ from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
 from pipeline.items.readers._spelling import EMPTY, Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
-from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
+from pipeline.items.readers._typed_tables import SPLIT_ENDING, begins_json, read_typed, recognise_typed
 
 __all__ = ["ScoreReader"]
 
@@ -44,7 +44,8 @@ class ScoreReader(Reader):
 
     *wide*: one column for each system. *long*: columns item, system and one or more of numbers. *one file a system*: an item
     column and columns of numbers. Values stay the strings of the file, so that its decimals can be counted; identifiers and
-    names are never read as numbers, and ``NA`` is a name like any other. Parquet, Arrow and Feather files are tables.
+    names are never read as numbers, and ``NA`` is a name like any other. Parquet, Arrow and Feather files are tables, and so are
+    objects in JSON, one for each row.
 
     Parameters
     ----------
@@ -54,7 +55,9 @@ class ScoreReader(Reader):
     """
 
     name: ClassVar[str] = "scores"
-    endings: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather", SPLIT_ENDING)
+    endings: ClassVar[tuple[str, ...]] = (
+        ".csv", ".tsv", ".score", ".scores", ".parquet", ".arrow", ".feather", SPLIT_ENDING, ".json", ".jsonl", ".ndjson",
+    )  # fmt: skip
     targets: ClassVar[tuple[str, ...]] = ()
     compares_with: Literal["references", "gold", "nothing"] = "nothing"
     usual_metric: str | None = "mean"
@@ -72,7 +75,7 @@ class ScoreReader(Reader):
         if sample.gold or sample.references:
             return None
         typed = recognise_typed(sample, "with nothing to compare it with")
-        if typed is not None or len(sample.lines) < 2:
+        if typed is not None or len(sample.lines) < 2 or begins_json(sample.head):
             return typed
         delimiter = find_delimiter(sample.lines[0])
         rows = [_fields(line, delimiter) for line in sample.lines[:2]] if delimiter else []
