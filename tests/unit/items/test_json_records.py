@@ -47,7 +47,9 @@ def test_runs_of_models_and_names_of_files_are_as_in_other_tables(tmp_path: Path
         for seed in (1, 2)
         for k in range(2)
     ]
-    found = read(write(tmp_path / "long.jsonl", rows))
+    path = write(tmp_path / "long.jsonl", rows)
+    assert recognise_file(path)[0].name == "scores"
+    found = read(path)
     assert {name: (items.columns["right"], dict(items.coordinates)) for name, items in found.items()} == {
         f"{model}/{seed}": ((str(10 * seed), str(10 * seed + 1)), {"model": model, "replica": str(seed)})
         for model in ("north", "south")
