@@ -23,6 +23,7 @@ from pipeline.report.pairs.columns import Column
 from pipeline.report.pairs.cube_facts import FULL, NOT_TESTABLE, metric_fact, read_variable
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.rows import ErrorRow, FamilyKey, SharedReplicates
+from pipeline.report.values import on_set
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,21 +112,23 @@ def describe_errors(report: Report) -> str:
     told = [_tell(row, several=several) for row in found[:MOST_TOLD]]
     more = f"; {len(found) - MOST_TOLD:,} more families are in report.json" if len(found) > MOST_TOLD else ""
     return (
-        f"If all systems were equal and p were not adjusted, the chance of any false separation at α = {report.alpha:g} "
-        f"would be: {'; '.join(told)}{more}."
+        f"If all systems were equal and each pair were tested at α = {report.alpha:g} by itself, some pair would be separated all "
+        f"the same with a chance of {'; '.join(told)}{more}."
     )
 
 
 def _tell(row: ErrorRow, *, several: bool) -> str:
-    place = f"{row.test_set}, {name_metric(row.metric)}" + (f", {row.procedure}" if several else "")
+    """Return the chances of a family: first the one that knows most of how its pairs depend on one another."""
+    place = f"{name_metric(row.metric)} {on_set(row.test_set)}" + (f", {row.procedure}" if several else "")
     ways = [f"{_chance(row.independent)} if the {row.tests:,} tests were independent, which pairs are not"]
     if row.exchangeable is not None:
-        ways.append(f"{_chance(row.exchangeable)} for {row.systems:,} exchangeable systems")
+        ways.insert(0, f"{_chance(row.exchangeable)} if the {row.systems:,} systems were exchangeable")
     shared = row.shared
     if shared is not None:
         ends = f"[{_chance(shared.lo)}, {_chance(shared.hi)}]"
-        ways.append(f"{_chance(shared.share)} {ends} by {shared.replicates:,} shared replicates")
-    return f"{place}: {', '.join(ways)}"
+        ways.insert(0, f"{_chance(shared.share)} {ends} by {shared.replicates:,} shared replicates")
+    others = f" ({', '.join(ways[1:])})" if ways[1:] else ""
+    return f"{ways[0]}{others} for {place}"
 
 
 def _chance(value: float) -> str:

@@ -77,7 +77,7 @@ def _skewness(bent: Pairs, noun: str) -> tuple[bool, str]:
     size = np.abs(shown.floats("acceleration"))
     most, row = float(size.max()), shown[int(size.argmax())]
     count = (
-        f"The influence of units on the gain is skewed, |acceleration| above {SKEWED:g} and two standard errors: "
+        f"Gains with a skewed influence of units, |acceleration| above {SKEWED:g} and two standard errors: "
         f"{len(many):,} of {len(bent):,}{noun}"
     )
     if not len(many):
