@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
@@ -46,7 +47,19 @@ def claim_of(report: Report, verdict: Verdict) -> str:
         return ""
     won = pairs.where(pairs.equal("system_a", leaders[0]) & pairs.equal("verdict", "better"))
     beaten = {*won.values("system_b").tolist()}
-    return _lead(where, leaders[0], place.metric, beaten, ranked[1:], how)
+    return _lead(where, leaders[0], _score_of(report, place), beaten, ranked[1:], how)
+
+
+class _Score(NamedTuple):
+    """What a sentence calls the score by a metric, and the word for a better one."""
+
+    name: str
+    better: Literal["higher", "lower"]
+
+
+def _score_of(report: Report, place: FamilyKey) -> _Score:
+    name = name_metric(place.metric)
+    return _Score(name if name.lower().endswith("score") else f"{name} score", "lower" if report.falls(place) else "higher")
 
 
 def _on(place: FamilyKey) -> str:
@@ -63,19 +76,20 @@ def _of_models(report: Report, place: FamilyKey) -> str:
     beaten = {row.model_b for row in pairs if row.model_a == leaders[0] and row.verdict == "better"}
     unit = report.test_set(place.test_set).unit
     how = f"means over {pairs[0].repeated}s, two-sided, Holm over {pairs[0].family_size:,} pairs of models, α = {report.alpha:g}"
-    return _lead(_on(place), leaders[0], place.metric, beaten, ranked[1:], f"{how}; {say_claim(pairs[0].claim, unit)}")
+    return _lead(_on(place), leaders[0], _score_of(report, place), beaten, ranked[1:], f"{how}; {say_claim(pairs[0].claim, unit)}")
 
 
-def _lead(where: str, best: str, metric: str, beaten: Iterable[str], others: Sequence[str], how: str) -> str:
+def _lead(where: str, best: str, score: _Score, beaten: Iterable[str], others: Sequence[str], how: str) -> str:
     there = {*beaten}
     won, rest = ([name for name in others if (name in there) is held] for held in (True, False))
     if not won:
         whom = f"any of the {len(rest):,} others" if len(rest) > MOST_NAMED else _name(rest)
-        return f"{where}, {best} has the best {name_metric(metric)}, but no difference from {whom} is shown ({how})."
+        return f"{where}, {best} has the best {score.name}, but no difference from {whom} is shown ({how})."
+    has = f"{where}, {best} has a significantly {score.better} {score.name} than"
     if not rest and len(won) > 2:
-        return f"{where}, {best} is better in {name_metric(metric)} than all {len(won):,} others ({how})."
+        return f"{has} all {len(won):,} others ({how})."
     shown = f"; no difference from {_name(rest)} is shown" if rest else ""
-    return f"{where}, {best} is better in {name_metric(metric)} than {_name(won)}{shown} ({how})."
+    return f"{has} {_name(won)}{shown} ({how})."
 
 
 def _against(report: Report, place: FamilyKey, where: str, how: str) -> str:
@@ -87,7 +101,7 @@ def _against(report: Report, place: FamilyKey, where: str, how: str) -> str:
     told = [f"better than {baseline}: {_name(found['better'])}"] if "better" in found else []
     told += [f"worse: {_name(found['worse'])}"] if "worse" in found else []
     if not told:
-        return f"{where}, no system is shown to be better or worse in {name_metric(place.metric)} than {baseline} ({how})."
+        return f"{where}, no significant difference in {name_metric(place.metric)} from {baseline} is shown for any system ({how})."
     rest = [name for verdict, names in found.items() if verdict not in {"better", "worse"} for name in names]
     told += [f"no difference is shown for {_name(rest)}"] if rest else []
     return f"{where}, by {name_metric(place.metric)}, {'; '.join(told)} ({how})."

@@ -144,6 +144,10 @@ class Report:
         """Return what is known of a test set."""
         return next(row for row in self.test_sets if row.name == name)
 
+    def falls(self, place: FamilyKey) -> bool:
+        """Say whether lower scores of a metric are better."""
+        return any(row.name == place.metric and row.higher_is_better is False for row in self.test_set(place.test_set).metrics)
+
     def name_procedure(self, procedure: str) -> str:
         """Return what a title must add to say whose numbers are shown: nothing where there is one procedure."""
         return f", {procedure}" if len(self.procedures) > 1 else ""

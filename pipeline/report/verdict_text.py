@@ -72,8 +72,7 @@ def _judge(report: Report, place: FamilyKey, pairs: Pairs) -> Iterator[str]:
         yield f"There is no pair to compare{'' if baseline is None else f' with {baseline}'}."
         return
     test_set = report.test_set(place.test_set)
-    (metric,) = (metric for metric in test_set.metrics if metric.name == place.metric)
-    falling = metric.higher_is_better is False
+    falling = report.falls(place)
     size = count_size(test_set.items, test_set.units, test_set.unit)
     if len(pairs) == 1:
         yield from _two(pairs, alpha, digits, falling, size)

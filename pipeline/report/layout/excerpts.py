@@ -76,13 +76,12 @@ def list_excerpts(report: Report, *, most_pairs: int = 20) -> list[Excerpt]:
 
 def _iterate(report: Report, most_pairs: int) -> Iterator[Excerpt]:
     boards = dict(zip(report.places, (view for view in view_all(report) if view.kind == "leaderboard"), strict=True))
-    lower = {family_of(row) for row in report.signature if "|higher:worse" in row.line}
     for verdict in report.verdict:
         place = family_of(verdict)
         if report.model_pairs_of(place):
             yield _of_models(report, place, verdict, most_pairs)
         else:
-            yield _of_systems(report, place, verdict, most_pairs, boards[place], _LOWER * (place in lower))
+            yield _of_systems(report, place, verdict, most_pairs, boards[place], _LOWER * report.falls(place))
 
 
 def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, board: View, lower: str) -> Excerpt:

@@ -57,7 +57,7 @@ def _judge(report: Report, place: FamilyKey, models: Sequence[ModelRow], pairs: 
     digits, unit = report.decimals(place.metric), report.test_set(place.test_set).unit
     run, claim = pairs[0].repeated, pairs[0].claim
     test = _TESTS[claim].format(runs=f"{run}s", unit=unit)
-    falling = any(m.name == place.metric and m.higher_is_better is False for m in report.test_set(place.test_set).metrics)
+    falling = report.falls(place)
     lower = " (lower is better)" if falling else ""
     if len(pairs) == 1:
         yield from _two(pairs[0], report, test, digits, unit, run, lower)

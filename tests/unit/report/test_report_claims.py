@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,20 +38,30 @@ HOW = "(paired-bootstrap, two-sided, Holm over {} pairs, α = 0.05)."
 @pytest.mark.parametrize(
     ("scores", "told"),
     [
-        ([50.0, 53.0, 52.9, 50.1], "s1 is better in BLEU than s3 and s0; no difference from s2 is shown"),
-        ([50.0, 50.1, 50.2, 50.3], "s3 has the best BLEU, but no difference from s2, s1 and s0 is shown"),
-        ([50.0, 60.0, 50.1, 50.2], "s1 is better in BLEU than all 3 others"),
+        ([50.0, 53.0, 52.9, 50.1], "s1 has a significantly higher BLEU score than s3 and s0; no difference from s2 is shown"),
+        ([50.0, 50.1, 50.2, 50.3], "s3 has the best BLEU score, but no difference from s2, s1 and s0 is shown"),
+        ([50.0, 60.0, 50.1, 50.2], "s1 has a significantly higher BLEU score than all 3 others"),
     ],
 )
 def test_a_claim_names_every_system_on_the_side_of_its_verdict(scores: list[float], told: str) -> None:
     assert claim(scores) == f"On news, n = 1,000, {told} {HOW.format(6)}"
 
 
+def test_where_lower_scores_are_better_the_best_is_said_to_have_a_lower_one() -> None:
+    report = report_of([60.0, 50.0, 50.1, 50.2])
+    (test_set,) = report.test_sets
+    falling = [replace(row, higher_is_better=False) for row in test_set.metrics]
+    report = replace(report, test_sets=[replace(test_set, metrics=falling)])
+    assert "s0 has a significantly lower BLEU score than all 3 others" in claim_of(report, report.verdict[0])
+
+
 def test_a_set_that_nobody_has_named_is_the_test_set() -> None:
     cube = build_cube(np.array([50.0, 60.0, 50.1, 49.9]), ["a", "b", "c", "d"])
     given = make_report({"test set": cube}, analyses=())
     report = build_report(given)
-    assert claim_of(report, report.verdict[0]).startswith("On the test set, n = 1,000, b is better in BLEU than all 3 others")
+    assert claim_of(report, report.verdict[0]).startswith(
+        "On the test set, n = 1,000, b has a significantly higher BLEU score than all 3 others"
+    )
     files = render_report(given, report)
     pages = [files[name] for name in files if name.endswith((".html", ".md"))]
     assert pages
