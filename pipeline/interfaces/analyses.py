@@ -38,11 +38,14 @@ class Column:
     form : str
         How its cells are printed; an interval, of scores, of p or of shares, is a mapping with ``lo`` and ``hi``; ``written`` is
         text that holds numbers and is aligned as they are. None is printed as a dash.
+    later : bool
+        Whether a page shows the column only once it is asked for all columns.
     """
 
     key: str
     head: str
     form: Literal["text", "written", "count", "score", "p", "number", "share", "interval", "p-interval", "share-interval"] = "text"
+    later: bool = False
 
 
 @dataclass(frozen=True)

@@ -112,14 +112,15 @@ def _findings(report: Report) -> Iterator[View]:
             cells = tuple(table_cells(finding.rows, table, report.decimals(table.where.get("metric"))))
             heads = tuple(column.head for column in table.columns)
             words = frozenset(column.head for column in table.columns if column.form == "text")
-            yield _without_empty(View(table.section, table.title, heads, cells, table.caption, words))
+            later = frozenset(column.head for column in table.columns if column.later)
+            yield _without_empty(View(table.section, table.title, heads, cells, table.caption, words, later=later))
 
 
 def _without_empty(view: View) -> View:
     """Return a table without the columns in which no row has anything: they say less than their heads take room."""
     kept = [k for k in range(len(view.columns)) if not view.rows or any(row[k] not in ("", MISSING) for row in view.rows)]
     columns, rows = tuple(view.columns[k] for k in kept), tuple(tuple(row[k] for k in kept) for row in view.rows)
-    return replace(view, columns=columns, rows=rows, text=view.text & {*columns})
+    return replace(view, columns=columns, rows=rows, text=view.text & {*columns}, later=view.later & {*columns})
 
 
 def _pairs(report: Report) -> Iterator[View]:

@@ -1,0 +1,24 @@
+"""A page shows the columns of an analysis that decide nothing once it is asked for all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
+
+from pipeline.report.build import build_report
+from pipeline.report.document import read_report, to_document
+from pipeline.report.layout.views import view_all
+from pipeline.report.write import render_report
+
+
+def test_the_pairs_of_a_suite_begin_with_what_is_decided() -> None:
+    cubes = {name: build_cube(np.array([50.0, 53.0, 55.0]), list("abc"), name=name) for name in ("news", "talks")}
+    given = make_report(cubes, analyses=("suite",))
+    report = build_report(given)
+    (view,) = (view for view in view_all(report) if view.kind == "suite" and "better on at least" in view.columns)
+    assert {"p, better on any", "p, equal gains", "I²"} <= view.later < {*view.columns}
+    assert not view.later & {"system", "against", "better on at least", "mean gain"}
+    assert view in view_all(read_report(to_document(report)))
+    page = render_report(given, report)["index.html"].decode()
+    assert '<th scope="col" data-more="always">I²</th>' in page
