@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import name_metric
@@ -30,12 +32,29 @@ def title_of(where: Mapping[str, Any]) -> str:
     return f"{where['test_set']} · {name_metric(where['metric'])} · {where['procedure']}"
 
 
+FEW, MOST = 3, 5
+"""Decimals of what is printed in points of a metric."""
+
+
 def decimals_of(cubes: Mapping[str, xr.Dataset], metric: str) -> int:
-    """Return the decimals to print for a metric: three in points of a hundred, five where no score of a system passes 1."""
+    """Return the decimals to print for a metric: three, but as many as its standard errors deserve where no score passes 1.
+
+    What is printed says two digits of a standard error: that of half of the systems' scores, on the test set that tells most.
+    """
     there = [cube for cube in cubes.values() if metric in cube["metric"].values.tolist()]
-    scores = [cube["observed_score"].sel(metric=metric, test_size=FULL).values for cube in there]
-    known = [np.abs(values[np.isfinite(values)]) for values in scores]
-    return 5 if any(map(len, known)) and max(float(values.max(initial=0.0)) for values in known) <= 1.5 else 3
+    known = [np.abs(values) for values in _of_systems(there, "observed_score", metric)]
+    if not known or max(float(values.max()) for values in known) > 1.5:
+        return FEW
+    errors = [values[values > 0] for values in _of_systems(there, "score_se", metric)]  # none of a system that is always right
+    medians = [float(np.median(values)) for values in errors if len(values)]
+    return min(MOST, max(FEW, 1 - math.floor(math.log10(min(medians))))) if medians else FEW + 1
+
+
+def _of_systems(cubes: Sequence[xr.Dataset], name: str, metric: str) -> list[NDArray[np.float64]]:
+    """Return what is known of the systems of each cube, at full size, where anything is."""
+    found = [cube[name].sel(metric=metric, test_size=FULL).values for cube in cubes if name in cube.variables]
+    known = [values[np.isfinite(values)] for values in found]
+    return [values for values in known if len(values)]
 
 
 def name_procedure(cubes: Mapping[str, xr.Dataset], procedure: str) -> str:

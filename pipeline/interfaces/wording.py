@@ -112,13 +112,25 @@ def format_share(value: float | None) -> str:
 
 
 def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, percent: bool = False) -> str:
-    """Return the two ends of an interval in brackets."""
+    """Return the two ends of an interval in brackets; one that digits would round to 0 has its first one, up to two more.
+
+    Examples
+    --------
+    >>> format_interval({"lo": 0.0001, "hi": 0.0819}), format_interval({"lo": -0.00002, "hi": 0.0})
+    ('[0.0001, 0.082]', '[-0.00002, 0.000]')
+    """
     if interval is None:
         return MISSING
     ends = [interval["lo"], interval["hi"]]
     if percent:
         return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
-    return f"[{format_number(ends[0], digits)}, {format_number(ends[1], digits)}]"
+    return f"[{_format_end(ends[0], digits)}, {_format_end(ends[1], digits)}]"
+
+
+def _format_end(value: float, digits: int) -> str:
+    """Return an end of an interval: that it is not 0 decides whether a difference is shown."""
+    enough = (more for more in range(digits, digits + 3) if float(f"{value:.{more}f}"))
+    return format_number(value, next(enough, digits))
 
 
 _HYPHEN = re.compile(r"(?<![\w.\-–)])-(?=\.?\d)")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
+from pipeline.analyses.presentation import decimals_of
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.procedures.registry import PROCEDURES
@@ -257,6 +258,7 @@ def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
                 signature=plain(metric_fact(cube, "metric_signatures", metric)),
                 higher_is_better=plain(metric_fact(cube, "higher_is_better", metric)),
                 title=name_metric(metric),
+                decimals=decimals_of(given.cubes, metric),
             )
             for metric in map(str, cube["metric"].values.tolist())
         ],

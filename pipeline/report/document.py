@@ -153,10 +153,14 @@ class Report:
         return f", {procedure}" if len(self.procedures) > 1 else ""
 
     def decimals(self, metric: str | None) -> int:
-        """Return the decimals to print for a metric: three in points of a hundred, five where scores do not pass 1."""
-        found = (row.scores.get(metric) for row in self.systems) if metric is not None else ()
-        scores = [abs(score) for score in found if score is not None]
-        return 5 if scores and max(scores) <= 1.5 else 3
+        """Return the decimals to print for a metric: those that the report was made with, three of anything else."""
+        return self._decimals.get(metric, 3) if metric is not None else 3
+
+    @cached_property
+    def _decimals(self) -> Mapping[str, int]:
+        """The decimals of each metric; in reports of earlier versions none has more."""
+        rows = [row for test_set in self.test_sets for row in test_set.metrics]
+        return {row.name: row.decimals for row in rows if row.decimals is not None}
 
 
 @dataclass(frozen=True)

@@ -68,15 +68,16 @@ class TestSizeRow:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """A metric of a test set, by its key; ``title`` is what people call it, which reports of earlier versions did not hold.
+    """A metric of a test set, by its key; ``title`` is what people call it, ``decimals`` how many are shown of its scores.
 
-    ``signature`` and direction are None where its cube does not say them.
+    Reports of earlier versions did not hold these two. ``signature`` and direction are None where its cube does not say them.
     """
 
     name: str
     signature: str | None
     higher_is_better: bool | None
     title: str | None = None
+    decimals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ def test_options_of_formats_and_metrics_are_given_in_braces() -> None:
     done = run_cli("compare", *SUMS, "--format", form, "-m", "{name: hits, metric: mean, column: exact_match}", "-b", "1000")
     assert done.returncode == 0, done.stderr
     assert "test set · hits · paired-bootstrap" in done.stdout
-    assert "   1  anchor  0.40000" in done.stdout
+    assert "   1  anchor  0.400" in done.stdout
 
 
 def test_what_is_asked_for_is_not_there() -> None:

@@ -281,7 +281,7 @@ def test_fourteen_questions_are_not_decided_however_many_samples_there_are(tmp_p
     assert [model["beats"] for model in document["models"]] == [0, 0]
     told = document["verdict"][0]["sentences"]
     assert "not decided: graded means over runs of n = 14 units do not tell what a model does on others" in told[0]
-    assert "north is ahead of south by 0.92857 (means over 3 " in told[0]
+    assert "north is ahead of south by 0.929 (means over 3 " in told[0]
     assert not any("not separated" in sentence or "is better than" in sentence for sentence in told)
     assert "No gain could have been shown: graded scores get no verdict from fewer than 20 units" in " ".join(told)
 
@@ -324,7 +324,7 @@ def test_repeats_of_the_harness_are_judged_by_the_means_of_questions(tmp_path):
     assert (row["model_a"], row["claim"], row["repeated"], row["verdict"]) == ("north", "systems", "sample", "better")
     assert [row["p"], row["df"]] == pytest.approx([paired.pvalue, 59])
     said = " ".join(document["verdict"][0]["sentences"])
-    assert said.startswith("north is better than south by 0.14444")
+    assert said.startswith("north is better than south by 0.144 [0.040, 0.249]")
     assert "with 3 more samples of each item" in said
     assert "north/1" not in said
 

@@ -58,7 +58,7 @@ def test_only_what_may_be_unknown_may_be_left_out() -> None:
     assert {name: keys for name, keys in optional.items() if keys} == {
         "Adjustment": {"across"},
         "Column": {"form", "later"},
-        "MetricRow": {"title"},
+        "MetricRow": {"decimals", "title"},
         "PairRow": {"tool_p"},
         "SystemRow": {"origin", "sample", "fraction", "replica"},
         "TableBlock": {"rows"},
