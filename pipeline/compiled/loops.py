@@ -6,53 +6,14 @@ imported.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
+
+from pipeline.compiled.intrinsics import intrinsic, written_by
 
 __all__ = [
-    "Intrinsic", "byte_dot", "count_below", "count_bins", "count_bits", "estimate_added", "estimate_plain",
-    "intrinsic", "lowest_bit", "subtract_estimates", "take_distances", "tile_dot", "walk_gains",
+    "byte_dot", "count_below", "count_bins", "count_bits", "count_differing", "estimate_added", "estimate_plain",
+    "exchange_bits", "lowest_bit", "subtract_estimates", "take_distances", "tile_dot", "walk_gains",
 ]  # fmt: skip
-
-
-class Intrinsic:
-    """A function that only kernels can call, of which Numba makes its own object when it meets it.
-
-    Parameters
-    ----------
-    define : function
-        What `numba.extending.intrinsic` takes: of the types of arguments, the signature and what writes the code.
-    """
-
-    def __init__(self, define: Callable[..., Any]) -> None:
-        functools.update_wrapper(cast(Any, self), define)
-        self._define = define
-
-    @functools.cached_property
-    def _numba_type_(self) -> Any:
-        """What Numba takes it for where a kernel calls it."""
-        from numba.core.registry import cpu_target
-        from numba.extending import intrinsic as define
-
-        made, known = define(self._define), cpu_target.typing_context
-        known.refresh()  # in the middle of compiling: it has looked for new ones before
-        return known.resolve_value_type(made)
-
-
-def intrinsic(define: Callable[..., Any]) -> Any:
-    """Return an `Intrinsic`, whose arguments are those of a call."""
-    return Intrinsic(define)
-
-
-def _by(write: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """Return what Numba calls to have code written: ``write(builder, arguments)``, which gives None or the result."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        found = write(builder, given)
-        return context.get_dummy_value() if found is None else found
-
-    return generate
 
 
 def byte_dot(form: str, lanes: int, columns: int) -> Any:
@@ -79,7 +40,7 @@ def byte_dot(form: str, lanes: int, columns: int) -> Any:
 
         from pipeline.compiled.byte_dot import write_dot
 
-        return types.void(*[types.int64] * 8), _by(lambda builder, given: write_dot(builder, given, form, lanes, columns))
+        return types.void(*[types.int64] * 8), written_by(lambda builder, given: write_dot(builder, given, form, lanes, columns))
 
     return micro
 
@@ -109,7 +70,7 @@ def tile_dot(panels: int) -> Any:
 
         from pipeline.compiled.tile_dot import write_tile_dot
 
-        return types.void(*[types.int64] * 9), _by(lambda builder, given: write_tile_dot(builder, given, panels))
+        return types.void(*[types.int64] * 9), written_by(lambda builder, given: write_tile_dot(builder, given, panels))
 
     return tiles
 
@@ -135,7 +96,7 @@ def take_distances(typing: Any, a: Any, b: Any, blocks: Any, center: Any, distan
 
     from pipeline.compiled.byte_gains import write_distances
 
-    return types.void(*[types.int64] * 6), _by(write_distances)
+    return types.void(*[types.int64] * 6), written_by(write_distances)
 
 
 @intrinsic
@@ -156,7 +117,7 @@ def count_below(typing: Any, distances: Any, blocks: Any, cuts: Any, fours: Any,
 
     from pipeline.compiled.byte_gains import write_below
 
-    return types.void(*[types.int64] * 5), _by(write_below)
+    return types.void(*[types.int64] * 5), written_by(write_below)
 
 
 @intrinsic
@@ -197,7 +158,7 @@ def walk_gains(
     from pipeline.compiled.gain_loops import write_walk
 
     whole, real = types.int64, types.float64
-    return whole(*[whole] * 4, *[real] * 4, *[whole] * 7), _by(write_walk)
+    return whole(*[whole] * 4, *[real] * 4, *[whole] * 7), written_by(write_walk)
 
 
 @intrinsic
@@ -218,7 +179,7 @@ def count_bins(typing: Any, bins: Any, groups: Any, first: Any, fours: Any, hist
 
     from pipeline.compiled.gain_loops import write_bins
 
-    return types.void(*[types.int64] * 5), _by(write_bins)
+    return types.void(*[types.int64] * 5), written_by(write_bins)
 
 
 @intrinsic
@@ -228,7 +189,7 @@ def lowest_bit(typing: Any, bits: Any) -> Any:
 
     from pipeline.compiled.gain_loops import write_lowest_bit
 
-    return types.int64(types.uint64), _by(write_lowest_bit)
+    return types.int64(types.uint64), written_by(write_lowest_bit)
 
 
 @intrinsic
@@ -236,7 +197,43 @@ def count_bits(typing: Any, bits: Any) -> Any:
     """Return how many bits are set, of a number of 64 bits: Numba has no function of its own for it."""
     from numba import types
 
-    return types.int64(types.uint64), _by(lambda builder, given: builder.ctpop(given[0]))
+    return types.int64(types.uint64), written_by(lambda builder, given: builder.ctpop(given[0]))
+
+
+@intrinsic
+def count_differing(typing: Any, a: Any, b: Any, words: Any, out: Any) -> Any:
+    """Count the bits in which two systems differ, on `pipeline.compiled.sizes.BITS_SIDE_BY_SIDE` replicates.
+
+    Parameters
+    ----------
+    a, b : address of (words, BITS_SIDE_BY_SIDE) uint64
+    words : int
+        ≥ 1 and less than 1024, so that 16 bits hold a number.
+    out : address of (BITS_SIDE_BY_SIDE,) uint16
+        Filled.
+    """
+    from numba import types
+
+    from pipeline.compiled.bit_loops import write_differing
+
+    return types.void(*[types.int64] * 4), written_by(write_differing)
+
+
+@intrinsic
+def exchange_bits(typing: Any, low: Any, high: Any, by: Any, mask: Any) -> Any:
+    """Exchange the bits of ``low`` that stand ``by`` places higher than a mask's with those of ``high`` where the mask is.
+
+    Parameters
+    ----------
+    low, high : address of (BITS_SIDE_BY_SIDE,) uint64
+    by : int
+    mask : int
+    """
+    from numba import types
+
+    from pipeline.compiled.bit_loops import write_exchange
+
+    return types.void(*[types.int64] * 4), written_by(write_exchange)
 
 
 @intrinsic
@@ -262,7 +259,7 @@ def estimate_plain(typing: Any, total_a: Any, total_b: Any, a: Any, b: Any, row:
 
     from pipeline.compiled.swap_estimates import write_estimates
 
-    return types.void(*[types.int64] * 8), _by(write_estimates)
+    return types.void(*[types.int64] * 8), written_by(write_estimates)
 
 
 @intrinsic
@@ -274,7 +271,7 @@ def estimate_added(
 
     from pipeline.compiled.swap_estimates import write_estimates
 
-    return types.void(*[types.int64] * 8, types.float32), _by(write_estimates)
+    return types.void(*[types.int64] * 8, types.float32), written_by(write_estimates)
 
 
 @intrinsic
@@ -308,4 +305,4 @@ def subtract_estimates(
     from pipeline.compiled.swap_estimates import write_gains
 
     whole, real = types.int64, types.float64
-    return whole(*[whole] * 3, *[real] * 7, *[whole] * 2), _by(write_gains)
+    return whole(*[whole] * 3, *[real] * 7, *[whole] * 2), written_by(write_gains)

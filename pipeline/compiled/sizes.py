@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "LANES", "MOST", "STATISTICS", "TILE", "VECTORS"]
+__all__ = [
+    "BITS_SIDE_BY_SIDE", "BLOCK", "CUTS", "ESTIMATES", "FINER", "GROUP", "LANES", "MOST", "STATISTICS", "TILE", "VECTORS",
+]  # fmt: skip
 
 VECTORS = 2
 """Vectors of counts that `pipeline.compiled.byte_dot` multiplies together."""
@@ -33,3 +35,6 @@ ESTIMATES = 16
 
 STATISTICS = 10
 """Of BLEU: two lengths, matches and totals of four orders."""
+
+BITS_SIDE_BY_SIDE = 16
+"""Replicates whose bits `pipeline.compiled.bit_loops` takes at a time, a word of each."""

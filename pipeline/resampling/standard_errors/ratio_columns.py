@@ -12,7 +12,7 @@ from pipeline.resampling.products.byte_columns import ByteContraction
 from pipeline.resampling.products.contract import Contraction, plan_contraction
 from pipeline.resampling.standard_errors.ratio_spread import LOST
 
-__all__ = ["ColumnSums", "RatioLines", "in_points"]
+__all__ = ["ColumnSums", "Counted", "RatioLines", "SquareSums", "in_points"]
 
 _KEPT_BYTES = 2**26  # of the sums of systems: those of 200 with one denominator
 
@@ -49,6 +49,51 @@ class ColumnSums:
         for part in (product.narrow, product.sparse, product.wide):
             out[start : start + len(part)] = part[:, : len(weights)]
             start += len(part)
+
+
+Counted = tuple[NDArray[np.uint16], NDArray[np.int64]]
+"""(row, replicate) numbers, and which row each pair has: of `pipeline.resampling.products.differing_units`."""
+
+
+@dataclass(frozen=True, eq=False)
+class SquareSums:
+    """Squared differences of pairs, summed by products, or counted beforehand where they are 0 or 1.
+
+    Parameters
+    ----------
+    position : (pair,) int64
+        Which sum each has.
+    columns : ColumnSums or None
+        None where they are counted.
+    observed : (pair, 1) int64
+        Sums of the test set, where they are counted.
+    counted : Counted or None
+    """
+
+    position: NDArray[np.int64]
+    columns: ColumnSums | None
+    observed: NDArray[np.int64]
+    counted: Counted | None
+
+    @classmethod
+    def of(cls, difference: NDArray[np.int64], form: str | None, counted: Counted | None) -> SquareSums:
+        """Take (pair, unit) differences, and the sums of their squares on every replicate where these are known."""
+        squares = difference * difference
+        if counted is not None:
+            return cls(np.arange(len(squares)), None, squares.sum(axis=1, keepdims=True), counted)
+        columns = ColumnSums.of(list(squares), squares.shape[1], form)
+        return cls(columns.position, columns, np.empty((0, 1), np.int64), None)
+
+    def on(self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None) -> NDArray[np.float64]:
+        """Return (sum, replicate) sums of the replicates from ``first``, or of the test set, whose weights are 1, without it."""
+        if self.columns is not None:
+            sums = np.empty((self.columns.number, len(weights)))
+            self.columns.fill(weights, counts, sums)
+            return sums
+        if self.counted is None or first is None:
+            return self.observed.astype(np.float64)
+        numbers, row = self.counted
+        return numbers[row, first : first + len(weights)].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ replicate (`ratio_spread`), other metrics once, on the test set (`influence_spre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import TOLERANCE, score_observed
 from pipeline.resampling.products.byte_product import MOST_DRAWS, blocks_of, choose_form, zero_counts
+from pipeline.resampling.products.differing_units import MOST_UNITS, DifferingUnits
 from pipeline.resampling.standard_errors.ratio_spread import LOST
 from pipeline.resampling.standard_errors.studentise_plans import Parts, influence_plans, ratio_plans
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
@@ -33,6 +35,8 @@ _BATCH = 1024
 _SHORTEST_BATCH = 32
 _LARGEST_KEPT = 255  # of counts: what a byte holds
 _SHARE_KEPT = 8  # of the memory, for resamples that are asked for again
+_MANY = 2**36  # multiply-adds, from which on bits are counted where they can be: below, compiling that takes longer than it saves
+_TILES = "amx"  # the form of products that is as fast as bits
 _FEW = 64  # pairs, of which NumPy divides the gains before a kernel is loaded
 
 
@@ -100,8 +104,15 @@ def studentise(
     several = max(memory_bytes // (2 * (9 * replicates + 48 * units + 48 * batch)), 1)
     by_ratio = measure.form == "ratio"
     may = by_ratio and isinstance(draws, Draws) and units <= MOST_DRAWS
-    form = choose_form(replicates * units * len(order)) if may else None
-    plans = ratio_plans(measure, strata, form, order) if by_ratio else influence_plans(measure, scores, replicates)
+    work = replicates * units * len(order)
+    form = choose_form(work) if may else None
+    differing: Callable[[NDArray[np.int64], NDArray[np.int64]], DifferingUnits] | None = None
+    if isinstance(draws, Draws) and form != _TILES and work >= _MANY and units <= MOST_UNITS:
+        differing = partial(DifferingUnits, draws, replicates, memory_bytes=memory_bytes // 2)
+    if by_ratio:
+        plans = ratio_plans(measure, strata, form, order, differing=differing)
+    else:
+        plans = influence_plans(measure, scores, replicates)
     noise = noise_of(measure)
     again = len(order) > several and replicates * units <= memory_bytes // _SHARE_KEPT
     resamples = _Resamples(draws, replicates, batch, in_bytes=form is not None, keeps=again)

@@ -18,10 +18,11 @@ from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor, score_observed
 from pipeline.resampling.products.contract import FLOAT64_LIMIT, largest_magnitude
+from pipeline.resampling.products.differing_units import DifferingUnits
 from pipeline.resampling.standard_errors.influence_products import InfluenceLines, InfluenceProducts
 from pipeline.resampling.standard_errors.influence_spread import influences, linear_errors, spread_of_influences
 from pipeline.resampling.standard_errors.moment_spread import moment_columns, moment_rows, spread_by_moments
-from pipeline.resampling.standard_errors.ratio_columns import ColumnSums, RatioLines, in_points
+from pipeline.resampling.standard_errors.ratio_columns import ColumnSums, Counted, RatioLines, SquareSums, in_points
 from pipeline.resampling.standard_errors.ratio_spread import (
     largest_differences,
     spread_by_products,
@@ -52,24 +53,45 @@ Parts = Sequence[tuple[NDArray[np.int64], Plan]]
 
 
 def ratio_plans(
-    measure: Measure, strata: NDArray[np.int64] | None, form: str | None, chosen: NDArray[np.int64]
+    measure: Measure,
+    strata: NDArray[np.int64] | None,
+    form: str | None,
+    chosen: NDArray[np.int64],
+    *,
+    differing: Callable[[NDArray[np.int64], NDArray[np.int64]], DifferingUnits] | None = None,
 ) -> Callable[[NDArray[np.int64]], Parts]:
-    """Return what makes the plans of some pairs of ratios, all of them ``chosen`` ones; products are made in bytes of a ``form``.
+    """Return what makes the plans of some pairs of ratios, which are asked for in the order of all ``chosen`` ones.
 
-    ``strata`` are those of the draws; None where units are drawn from all. Without a form products are made in floats.
+    Parameters
+    ----------
+    strata
+        Those of the draws; None where units are drawn from all.
+    form : str or None
+        Of products in bytes. Without one they are made in floats.
+    differing : callable, optional
+        Returns what counts the units on which pairs differ, given (system, unit) numbers and these pairs: where numbers are 0 or 1
+        it is asked in place of a product.
     """
     columns, pairs = np.ascontiguousarray(measure.statistics.transpose(1, 2, 0)), measure.pairs.astype(np.int64)
     squared, factor = _have_products(columns, pairs) & (strata is None), ratio_factor(measure)
     own = _have_moments(columns, pairs) & ~squared & (strata is None)
     lines = RatioLines.of(columns, pairs[chosen[squared[chosen]]], form)
     own_lines = RatioLines.of(columns, pairs[chosen[own[chosen]]], form, tops=True)
+    counted, place = chosen[squared[chosen]], np.zeros(len(pairs), np.int64)
+    place[counted] = np.arange(len(counted))
+    bits = None
+    if differing is not None and len(counted) and not np.any(lines.columns[:, 0] & ~1):
+        bits = differing(columns[:, 0], pairs[counted])
 
     def plan(some: NDArray[np.int64]) -> Parts:
         by_products, by_moments = np.flatnonzero(squared[some]), np.flatnonzero(own[some])
         directly = np.flatnonzero(~squared[some] & ~own[some])
         parts: list[tuple[NDArray[np.int64], Plan]] = []
-        for rows in in_cache(by_products):
-            parts.append((rows, _ProductPlan.of(lines, pairs[some[rows]], factor, form)))
+        start = int(place[some[by_products[:1]]].sum())  # of pairs that stand together in that order
+        numbers, row = (None, by_products) if bits is None else bits.of(start, start + len(by_products))
+        for rows, own_rows in zip(in_cache(by_products), in_cache(row), strict=True):
+            known = None if numbers is None else (numbers, own_rows)
+            parts.append((rows, _ProductPlan.of(lines, pairs[some[rows]], factor, form, known)))
         for rows in in_cache(by_moments):
             parts.append((rows, _MomentPlan.of(own_lines, pairs[some[rows]], factor, form)))
         if directly.size:
@@ -169,16 +191,17 @@ class _ProductPlan:
 
     lines: RatioLines
     pairs: NDArray[np.int64]  # of the systems of the lines
-    squares: ColumnSums
+    squares: SquareSums
     rows: NDArray[np.int64]  # (pair, 7) of the sums of lines, the fourth of those of squares
     factor: float
 
     @classmethod
-    def of(cls, lines: RatioLines, pairs: NDArray[np.int64], factor: float, form: str | None) -> _ProductPlan:
+    def of(
+        cls, lines: RatioLines, pairs: NDArray[np.int64], factor: float, form: str | None, known: Counted | None
+    ) -> _ProductPlan:
         pairs, systems = np.searchsorted(lines.systems, pairs), len(lines.systems)
         a, b = pairs.T
-        difference = lines.columns[a, 0] - lines.columns[b, 0]
-        squares = ColumnSums.of(list(difference * difference), difference.shape[1], form)
+        squares = SquareSums.of(lines.columns[a, 0] - lines.columns[b, 0], form, known)
         # ΣwDc is Σw n_a c − Σw n_b c: columns of systems, of which there are fewer than pairs.
         across, length = 2 * systems, 3 * systems
         own = lines.sums.position[np.stack([2 * a, 2 * b, 2 * a + 1, across + a, across + b, length + a], axis=1)]
@@ -192,8 +215,7 @@ class _ProductPlan:
     def spread(
         self, weights: NDArray[np.float32], first: int | None, counts: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        lines, squares = self.lines.on(weights, first, counts), np.empty((self.squares.number, len(weights)))
-        self.squares.fill(weights, counts, squares)
+        lines, squares = self.lines.on(weights, first, counts), self.squares.on(weights, first, counts)
         gain, spread = np.empty((2, len(self.pairs), len(weights)))
         if len(self.pairs) > _FEW or not spread_few(lines, squares, self.rows, gain, spread):
             spread_by_products(lines, squares, self.rows, self.lines.columns, self.pairs, weights, gain, spread)
