@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import importlib.metadata
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import fields
@@ -12,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
-from threadpoolctl import threadpool_limits
+from threadpoolctl import LibController, ThreadpoolController, threadpool_limits
 
 # Tests share two cores with the workers they start. A library reads these variables when it is loaded; where a plugin of pytest
 # loaded it before this file, as Zarr's plugin loads NumPy's, it is told below. The threads of a BLAS spin while they wait.
@@ -129,6 +132,32 @@ def nothing_synced() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_found_out_twice() -> Iterator[None]:
+    """Find out once in a process what every small run finds out for itself: it was a twelfth of the CPU seconds of their tests.
+
+    These are the speed of the machine, the versions of packages, and, for each task, which of hundreds of loaded libraries have
+    threads: that again once something was imported.
+    """
+    from pipeline.engine import forecast
+
+    look, measure = ThreadpoolController._load_libraries, forecast._yardstick_seconds
+    found: dict[int, list[LibController]] = {}
+
+    def look_once(pools: ThreadpoolController) -> None:
+        if (imported := len(sys.modules)) not in found:
+            look(pools)
+            found.clear()
+            found[imported] = pools.lib_controllers
+        pools.lib_controllers = [*found[imported]]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ThreadpoolController, "_load_libraries", look_once)
+        patch.setattr(forecast, "_yardstick_seconds", functools.cache(lambda: min(measure() for _ in range(5))))
+        patch.setattr(importlib.metadata, "version", functools.cache(importlib.metadata.version))
         yield
 
 
