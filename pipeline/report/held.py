@@ -23,7 +23,8 @@ def hold_reports(path: Path) -> Iterator[list[Report]]:
     try:
         yield held
     finally:
-        del _held[path.absolute()]
+        if _held.get(path.absolute()) is held:  # and not the list of another thread, which came later
+            del _held[path.absolute()]
 
 
 def hand_over(report: Report, path: Path) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 import pipeline
 from pipeline.report import results
+from pipeline.report.build import build_report
 from pipeline.report.document import read_report, to_document
-from pipeline.report.held import hold_reports
+from pipeline.report.held import hand_over, hold_reports
 from pipeline.report.layout.summary import summarise
 from pipeline.report.results import Results, latex_of
 
@@ -82,4 +87,16 @@ def test_nothing_is_held_once_the_block_has_ended(tmp_path: Path) -> None:
         assert held == []
     with hold_reports(tmp_path):  # the directory is free again
         pass
+
+
+def test_of_two_threads_that_make_the_same_run_neither_ends_with_a_fault(tmp_path: Path) -> None:
+    with ExitStack() as first, ExitStack() as second:
+        first.enter_context(hold_reports(tmp_path))
+        later = second.enter_context(hold_reports(tmp_path))
+        first.close()
+        hand_over(build_report(make_report({"news": build_cube(np.array([50.0, 51.0]), list("ab"))}, analyses=())), tmp_path)
+        assert [report.study for report in later] == ["synthetic <study>"]
+
+
+def test_what_is_found_is_compared_as_a_dictionary_is() -> None:
     assert Results({"a": 1}) == {"a": 1}
