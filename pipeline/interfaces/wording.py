@@ -133,19 +133,21 @@ def _format_end(value: float, digits: int) -> str:
     return format_number(value, next(enough, digits))
 
 
-_HYPHEN = re.compile(r"(?<![\w.\-–)])-(?=\.?\d)")
-"""Before a number, and neither within a word, a range or a date, nor the power of ten of another."""
+_HYPHEN = re.compile(r"((?<![\w-])--?[^\W\d_][\w-]*[ =])-(?=\.?\d)|(?<![\w.\-–)])-(?=\.?\d)")
+"""Before a number, and neither within a word, a range or a date, nor the power of ten of another; or after an option."""
 
 
 def set_minus(text: str) -> str:
     """Return text with a true minus before negative numbers, as the page has them; files and terminals have a hyphen.
+
+    The value of an option keeps its hyphen: a command is there to be copied.
 
     Examples
     --------
     >>> set_minus("-0.5 [-1.2, -.3] by gpt-4 on 2026-11-28, p = 1.0e-04")
     '−0.5 [−1.2, −.3] by gpt-4 on 2026-11-28, p = 1.0e-04'
     """
-    return _HYPHEN.sub("−", text)
+    return _HYPHEN.sub(lambda found: f"{found[1]}-" if found[1] else "−", text)
 
 
 @contextmanager

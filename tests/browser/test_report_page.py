@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.needed import import_needed
+from support.studies import run_cli
 
 pytest.importorskip("selenium", reason="selenium is not installed: it comes with the extra `test`")  # conftest.py: where required
 
@@ -456,8 +457,26 @@ def test_the_script_sets_a_minus_where_the_page_has_one(browser, odd_page):
     script = (Path(pipeline.__file__).parent / "report" / "templates" / "report.js").read_text(encoding="utf-8")
     (written,) = re.findall(r"const withMinus = (.+);\n", script)
     words = ["-1.5", "[-0.3, -.2]", "café-2 wins by -3", "系统-4", "gpt-4", "n_-1", "1.0e-04", "(a)-2", "–-1", "2026-11-28", "³-1"]
+    words += ["--top -5", "a --top=-5, -6", "gpt-a -5", "--größe -5"]
     found = browser.execute_script(f"const withMinus = {written}; return arguments[0].map(withMinus)", words)
     assert found == list(map(set_minus, words))
+
+
+def test_names_stay_as_they_are_in_sentences_and_keep_the_order_of_their_neighbours(browser, tmp_path):
+    """One that looks like a negative number, and two of scripts that are written from right to left."""
+    names = ["-5", "שלום", "مرحبا"]
+    rows = (f"{k},{int(k % 5 > 0)},{k % 2},{int(k % 5 > 1)}\n" for k in range(40))
+    (tmp_path / "scores.csv").write_text(f"item,{','.join(names)}\n{''.join(rows)}", encoding="utf-8")
+    done = run_cli("compare", "scores.csv", "--html", "page.html", "-b", "300", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    open_page(browser, tmp_path / "page.html")
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('main p .name')].map(name => [name.textContent, getComputedStyle(name).unicodeBidi])"
+    )
+    assert {name for name, _ in shown} >= {*names}
+    assert {kept for _, kept in shown} == {"isolate"}
+    said = [browser.find_element(By.ID, part).get_attribute("textContent") for part in ("verdict", "versus")]
+    assert all("-5" in text and "−5" not in text for text in said)
 
 
 def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(browser, odd_page):

@@ -25,6 +25,9 @@ _WIDE, _LONG = 16, 28
 _MOST_NAMED = 3
 """Words of a cell that names one system or two."""
 _PARTS = re.compile(r"(?<=[_.|:])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+_ENDS = re.compile(r"[\[(]-?[\d.]+, -?[\d.]+[\])]")
+_MARKED = re.compile(r"[^\w.]|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+"""Where a browser breaks a name, and letters of Hebrew, Arabic and their neighbours."""
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
 _CODE = re.compile(r"([(\[]?)`([^`\n]+)`([)\].,;:]*)")
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
@@ -44,14 +47,19 @@ def keep_together(text: str) -> str:
 def break_between_parts(text: str) -> Markup:
     """Return a cell whose lines may end between the parts of a long name, of one system or two; a sentence breaks like others.
 
+    Numbers of a sentence, and those in brackets, have a true minus; names stay as they are.
+
     Examples
     --------
     >>> print(break_between_parts("JDExploreAcademy"), break_between_parts("abs.pointer_gen_cov"), break_between_parts("GPT-4.1"))
     JDExplore<wbr>Academy abs.<wbr>pointer_<wbr>gen_<wbr>cov GPT-4.1
+    >>> print(break_between_parts("-5"), break_between_parts("[-0.3, 0.1]"), break_between_parts("no gain is below -0.3"))
+    -5 [−0.3, 0.1] no gain is below −0.3
     """
     words = text.split()
-    named = len(words) <= _MOST_NAMED and any(len(word) > 12 for word in words)
-    return Markup("<wbr>").join(_PARTS.split(text)) if named else escape(text)
+    if len(words) > _MOST_NAMED or _ENDS.fullmatch(text):
+        return escape(set_minus(text))
+    return Markup("<wbr>").join(_PARTS.split(text)) if any(len(word) > 12 for word in words) else escape(text)
 
 
 def room_of(text: str, is_words: bool) -> Markup:
@@ -74,12 +82,12 @@ class LineBreaks:
     ----------
     names : collection of str
         Of systems and models; those that a browser would not break anyway, or that fill a line, get no markup. Max-T is kept whole
-        without being named.
+        without being named. Names that are written from right to left get markup too: it keeps them and their neighbours in order.
     """
 
     def __init__(self, names: Collection[str]) -> None:
         breakable = sorted(
-            (name for name in {*names, *_TERMS} if len(name) <= _LONGEST and re.search(r"[^\w.]", name)),
+            (name for name in {*names, *_TERMS} if len(name) <= _LONGEST and _MARKED.search(name)),
             key=lambda name: (-len(name), name),
         )
         self._names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])") if breakable else None

@@ -9,7 +9,7 @@
   // Blanks are copied as they stand, those that keep a line together as any other; line breaks are those of the page's source.
   const plain = (words) => words.replace(/\s*\n\s*/g, " ").replace(/[\u00a0\u202f]/g, " ").trim();
   // Negative numbers have a true minus where they are read, and a hyphen where they are copied or looked for.
-  const withMinus = (words) => words.replace(/(?<![\p{L}\p{N}_.\-–)])-(?=\.?\d)/gu, "−");
+  const withMinus = (words) => words.replace(/((?<![\p{L}\p{N}_-])--?\p{L}[\p{L}\p{N}_-]*[ =])-(?=\.?\d)|(?<![\p{L}\p{N}_.\-–)])-(?=\.?\d)/gu, (all, option) => (option ? all : "−"));
   const withHyphen = (words) => words.replace(/−(?=\.?\d)/g, "-");
   const isNumber = (cell) => cell.tagName === "TD" && !cell.classList.contains("t");
   const text = (cell) => (isNumber(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));
@@ -171,7 +171,7 @@
     return found && [more.heads, [more.names[found[0]], more.names[found[1]], ...found.slice(2)]];
   };
   // A name is not broken where the next line has room for it.
-  const keepNames = (words, names) => {
+  const keepNames = (words, names, write = (part) => part) => {
     const parts = [words];
     for (const name of names) {
       for (let k = parts.length - 1; k >= 0; k -= 1) {
@@ -180,7 +180,7 @@
         parts.splice(k, 1, ...between.slice(0, -1));
       }
     }
-    return parts;
+    return parts.map((part) => (typeof part === "string" ? write(part) : part));
   };
   const noBreaks = (words) => withMinus(words).replace(/ ([=≤≥]) (?=[\d.−-])/g, "\u00a0$1\u00a0").replace(/(\d|\bp) (?=%|adjusted)/g, "$1\u00a0");
   // Items that drive the gain of any two systems, by what the page holds of each system's items.
@@ -246,7 +246,7 @@
       found += 1;
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
-      const lead = make("p", { className: "lead" }, ...keepNames(noBreaks(claim(heads, cells)), [a, b].sort((x, y) => y.length - x.length)));
+      const lead = make("p", { className: "lead" }, ...keepNames(claim(heads, cells), [a, b].sort((x, y) => y.length - x.length), noBreaks));
       const place = make("div", {}, lead);
       place.dataset.copy = "this sentence";
       area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), place, list));

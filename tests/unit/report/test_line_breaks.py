@@ -42,3 +42,17 @@ def test_a_cell_of_a_name_breaks_between_its_parts_and_a_sentence_only_between_w
     assert break_between_parts("abs.pointer_gen / b.c") == "abs.<wbr>pointer_<wbr>gen / b.<wbr>c"
     assert break_between_parts("<i>.OnlineAcademy") == "&lt;i&gt;.<wbr>Online<wbr>Academy"
     assert break_between_parts("abs.pointer_gen is better (p = 0.04)") == "abs.pointer_gen is better (p = 0.04)"
+
+
+def test_negative_numbers_of_a_cell_have_a_true_minus_and_names_keep_their_hyphen() -> None:
+    assert break_between_parts("no gain is below -0.3") == "no gain is below −0.3"
+    assert [str(break_between_parts(cell)) for cell in ("[-0.3, 0.1]", "(-1, -0.5]", "-5", "a -5")] == [
+        "[−0.3, 0.1]",
+        "(−1, −0.5]",
+        "-5",
+        "a -5",
+    ]
+
+
+def test_a_name_that_is_written_from_right_to_left_is_marked() -> None:
+    assert LineBreaks(["שלום", "abc"]).sentence("שלום, abc") == '<span class="name">שלום</span>, abc'

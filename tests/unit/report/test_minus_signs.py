@@ -57,6 +57,8 @@ def test_files_and_terminals_have_a_hyphen_and_latex_a_minus(report: Report, fil
     assert (HYPHEN.findall(outside_math), MINUS.findall(latex)) == ([], [])
 
 
-@pytest.mark.parametrize("text", ["gpt-4", "1–3", "2026-11-28", "1.0e-04", "model--2", "n-1", "(a)-2", "x.-5"])
-def test_a_hyphen_within_something_stays(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["gpt-4", "1–3", "2026-11-28", "1.0e-04", "model--2", "n-1", "(a)-2", "x.-5", "compare --top -5", "-b=-1", "--a-b -.5"]
+)
+def test_a_hyphen_within_something_or_after_an_option_stays(text: str) -> None:
     assert set_minus(text) == text
