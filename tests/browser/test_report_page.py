@@ -549,6 +549,19 @@ def test_a_claim_is_copied_alone(browser, odd_page):
     assert browser.execute_script("return window.copied") == place.find_element(By.TAG_NAME, "p").text
 
 
+ROWS_OF_A_TABLE = """
+const [scroll, rows] = [document.querySelector('#leaderboard .scroll'), arguments[0]], body = scroll.querySelector('tbody');
+while (body.rows.length > rows) body.lastElementChild.remove();
+while (body.rows.length < rows) body.append(body.firstElementChild.cloneNode(true));
+return getComputedStyle(scroll).breakInside;
+"""
+
+
+def test_a_table_that_a_sheet_has_room_for_is_not_parted(browser, odd_page):
+    open_page(browser, odd_page, media="print")
+    assert [browser.execute_script(ROWS_OF_A_TABLE, rows) for rows in (2, 16, 17, 100)] == ["avoid", "avoid", "auto", "auto"]
+
+
 def test_without_scripts_nothing_is_missing_but_tools(browser, odd_page):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
