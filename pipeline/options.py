@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import inspect
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pipeline.errors import Problem, StudyError
@@ -21,6 +21,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_flag",
+    "check_names",
     "check_number",
     "check_options",
     "check_words",
@@ -196,6 +197,27 @@ def check_words(option: str, value: Any) -> tuple[str, ...]:
     if len(set(value)) < len(value):
         raise ValueError(f"option '{option}' names a word twice: {', '.join(value)}")
     return tuple(sorted(value))
+
+
+def check_names(option: str, value: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return the names that an option of an analysis gives, none where it is left out, which means all there are.
+
+    Raises
+    ------
+    ValueError
+        For an empty list, which would mean all of them without saying so.
+
+    Examples
+    --------
+    >>> check_names("against", None), check_names("against", "news"), check_names("against", ("news", "talks"))
+    ((), ('news',), ('news', 'talks'))
+    """
+    if value is None:
+        return ()
+    names = (value,) if isinstance(value, str) else tuple(value)
+    if not names:
+        raise ValueError(f"{option} is an empty list: leave it out for all, or name some")
+    return names
 
 
 def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) -> T:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from pipeline.analyses.pairs import BORDERLINE
 from pipeline.dataclass import dataclass
+from pipeline.options import check_names
 
 __all__ = ["CalibrationIidOptions"]
 
@@ -16,8 +17,8 @@ class CalibrationIidOptions:
 
     Parameters
     ----------
-    populations : tuple of str
-        Test sets that are populations; all where none is named.
+    populations : tuple of str, optional
+        Test sets that are populations; all where nothing is said.
     units : int or None
         Units of a drawn test set; where nothing is said a tenth of the population's, or 20 (at most all) if that is more.
     drawn : int
@@ -32,7 +33,7 @@ class CalibrationIidOptions:
         Of each population and metric: drawn test sets × replicates × (units × systems × statistics + pairs).
     """
 
-    populations: tuple[str, ...] | str = ()
+    populations: tuple[str, ...] | str | None = None
     units: int | None = None
     drawn: int = 50
     replicates: int = 10_000
@@ -60,4 +61,4 @@ class CalibrationIidOptions:
     @property
     def asked(self) -> tuple[str, ...]:
         """The populations that are named."""
-        return (self.populations,) if isinstance(self.populations, str) else tuple(self.populations)
+        return check_names("populations", self.populations)

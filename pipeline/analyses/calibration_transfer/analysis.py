@@ -59,8 +59,7 @@ class CalibrationTransfer(Analysis):
         """Return a row for each other test set, metric, procedure and bin of p."""
         chosen = read_options(CalibrationOptions, options, analysis=self.name)
         base = chosen.base or next(iter(cubes), None)
-        named = (chosen.against,) if isinstance(chosen.against, str) else chosen.against
-        others = named or tuple(name for name in cubes if name != base)
+        others = chosen.others or tuple(name for name in cubes if name != base)
         rows: list[dict[str, Any]] = []
         levels: list[dict[str, Any]] = []
         lines: list[dict[str, Any]] = []

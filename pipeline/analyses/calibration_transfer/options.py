@@ -7,6 +7,7 @@ from itertools import pairwise
 from pipeline.analyses.pairs import BORDERLINE
 from pipeline.analyses.system_bootstrap import REPLICATES
 from pipeline.dataclass import dataclass
+from pipeline.options import check_names
 
 __all__ = ["CalibrationOptions"]
 
@@ -19,7 +20,7 @@ class CalibrationOptions:
     """
 
     base: str | None = None
-    against: tuple[str, ...] | str = ()
+    against: tuple[str, ...] | str | None = None
     bins: tuple[float, ...] = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
     window: tuple[float, float] = BORDERLINE
     levels: tuple[float, ...] = (0.8, 0.95)
@@ -33,8 +34,12 @@ class CalibrationOptions:
             raise ValueError(f"window must be two increasing numbers between 0 and 1, got {list(self.window)}")
         if any(not 0 < level < 1 for level in self.levels) or len(set(self.levels)) < len(self.levels):
             raise ValueError(f"levels must be different numbers between 0 and 1, got {list(self.levels)}")
-        named = [self.against] if isinstance(self.against, str) else self.against
-        if len({*named}) < len(named):
-            raise ValueError(f"against names a test set twice: {list(named)}")
+        if len({*self.others}) < len(self.others):
+            raise ValueError(f"against names a test set twice: {list(self.others)}")
         if not 100 <= self.interval_replicates <= 100_000:
             raise ValueError(f"interval_replicates {self.interval_replicates} must be between 100 and 100000")
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The other test sets that are named."""
+        return check_names("against", self.against)

@@ -35,7 +35,7 @@ from pipeline.inference.across.typical_error import typical_log_error, welch_tes
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
 from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.numerics.special import stdtrit
-from pipeline.options import read_options
+from pipeline.options import check_names, read_options
 from pipeline.resampling.standard_errors.influence import leave_one_out
 
 if TYPE_CHECKING:
@@ -62,29 +62,34 @@ class DomainCurveOptions:
 
     Parameters
     ----------
-    test_sets : tuple of str
-        The test sets that are laid side by side; all where none is named.
+    test_sets : tuple of str, optional
+        The test sets that are laid side by side; all where nothing is said.
     units : int or None
         The number of units; where nothing is said the largest that all have as a test size, else that of the smallest test set.
     window, percentile
         As of `thresholds`.
     """
 
-    test_sets: tuple[str, ...] = ()
+    test_sets: tuple[str, ...] | None = None
     units: int | None = None
     window: tuple[float, float] = BORDERLINE
     percentile: float = 95.0
 
     def __post_init__(self) -> None:
-        if len(self.test_sets) == 1:
+        if len(self.asked) == 1:
             raise ValueError("test_sets must name two or more")
-        if len(set(self.test_sets)) < len(self.test_sets):
-            raise ValueError(f"test_sets must name each test set once, got {list(self.test_sets)}")
+        if len(set(self.asked)) < len(self.asked):
+            raise ValueError(f"test_sets must name each test set once, got {list(self.asked)}")
         if self.units is not None and not 2 <= self.units < 2**31:
             raise ValueError(f"units {self.units} must be at least 2 and below 2147483648")
         if len(self.window) != 2:
             raise ValueError(f"window takes two numbers, got {len(self.window)}")
         self.spec.holds(np.zeros(1))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The test sets that are named."""
+        return check_names("test_sets", self.test_sets)
 
     @property
     def spec(self) -> Window:
@@ -116,7 +121,7 @@ class DomainCurve(Analysis):
 
     def named_test_sets(self, options: Mapping[str, Any]) -> Iterable[str]:
         """Return the test sets that are named."""
-        return read_options(DomainCurveOptions, options, analysis=self.name).test_sets
+        return read_options(DomainCurveOptions, options, analysis=self.name).asked
 
     def with_statistics(self, statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> DomainCurve:
         """Return the analysis that has the statistics of items."""
@@ -125,7 +130,7 @@ class DomainCurve(Analysis):
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
         """Return a row for each test set, metric and procedure, and the tests among the details."""
         chosen = read_options(DomainCurveOptions, options, analysis=self.name)
-        used = {name: cubes[name] for name in chosen.test_sets or tuple(cubes) if name in cubes}
+        used = {name: cubes[name] for name in chosen.asked or tuple(cubes) if name in cubes}
         rows: list[dict[str, Any]] = []
         tests: list[dict[str, Any]] = []
         points: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ from pipeline.analyses.suite.tables import SECTION, make_tables
 from pipeline.analyses.suite.words import Summary, describe_family
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Analysis, Finding
-from pipeline.options import meant, read_options
+from pipeline.options import check_names, meant, read_options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,16 +33,22 @@ class SuiteOptions:
     """Options: the ``procedure`` (the study's first), ``metric`` and ``test_sets`` (all), ``direction`` and its ``baseline``."""
 
     procedure: str | None = None
-    metric: tuple[str, ...] | str = ()
-    test_sets: tuple[str, ...] | str = ()
+    metric: tuple[str, ...] | str | None = None
+    test_sets: tuple[str, ...] | str | None = None
     direction: Literal["both", "better", "worse"] = "both"
     baseline: str | None = None
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise ValueError(f"direction {self.direction!r} is none of {', '.join(DIRECTIONS)}")
-        if len(set(_several(self.test_sets))) == 1:
+        if len(set(self.asked)) == 1:
             raise ValueError("a suite is made of two test sets or more")
+        check_names("metric", self.metric)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The test sets that are named."""
+        return check_names("test_sets", self.test_sets)
 
 
 class SuiteAnalysis(Analysis):
@@ -86,13 +92,9 @@ class SuiteAnalysis(Analysis):
         )
 
 
-def _several(names: tuple[str, ...] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else names
-
-
 def _questions(cubes: Mapping[str, xr.Dataset], options: SuiteOptions) -> Iterator[tuple[Question | str, Mapping[str, Any]]]:
     """Yield each question with its cubes, or the reason why there is none with where that is."""
-    wanted = _several(options.test_sets) or tuple(cubes)
+    wanted = options.asked or tuple(cubes)
     for name in wanted:
         if name not in cubes:
             yield _absent("test set", name, cubes), {}
@@ -116,7 +118,7 @@ def _questions(cubes: Mapping[str, xr.Dataset], options: SuiteOptions) -> Iterat
         return
     alpha = float(first.attrs.get("alpha", 0.05))
     metrics = _all_of("metric", used)
-    for metric in _several(options.metric) or metrics:
+    for metric in check_names("metric", options.metric) or metrics:
         if metric not in metrics:
             yield _absent("metric", metric, metrics), {}
             continue

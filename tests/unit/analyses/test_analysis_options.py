@@ -39,6 +39,11 @@ WRONG: list[tuple[str, dict[str, Any], str, str, str]] = [
         "analyses.calibration-transfer.bins[0]",
         "expected a number, found the text 'a'",
     ),
+    ("suite", {"test_sets": []}, "P104", "analyses.suite.test_sets", "test_sets is an empty list: leave it out for all"),
+    ("suite", {"metric": []}, "P104", "analyses.suite.metric", "metric is an empty list"),
+    ("domain-curve", {"test_sets": []}, "P104", "analyses.domain-curve.test_sets", "test_sets is an empty list"),
+    ("calibration-transfer", {"against": []}, "P104", "analyses.calibration-transfer.against", "against is an empty list"),
+    ("calibration-iid", {"populations": []}, "P104", "analyses.calibration-iid.populations", "populations is an empty list"),
     ("suite", {"direction": "up"}, "P103", "analyses.suite.direction", "expected 'both', 'better' or 'worse', found the text 'up'"),
 ]
 
