@@ -34,10 +34,9 @@ def seal(group: ZarrGroup) -> None:
     written = group.files.checksums
     lists: dict[str, dict[str, int]] = {array: {} for array in group.list_arrays()}
     for path, checksum in written.items():
-        array, _, chunk = path.rpartition("/c/")
-        array, key = (array, f"c/{chunk}") if chunk[:1].isdigit() and array else (path.removesuffix(f"/{META}"), META)
+        array, _, part = path.rpartition("/")
         if array in lists:
-            lists[array][key] = checksum
+            lists[array][part] = checksum
     for array, sums in lists.items():
         above = array.rpartition("/")[0]
         # A group has no list of its own: Zarr would warn of a file there that it does not know.
@@ -91,7 +90,8 @@ def verify_group(group: Path, arrays: list[str]) -> list[Problem]:
 
 def damaged(group: Path, array: str, part: str, *, missing: bool) -> Problem:
     """Say which chunk of which variable of which test set cannot be trusted."""
-    what = f"chunk {part.removeprefix('c/')}" if part.startswith("c") and part != SEAL else f"the file {part}"
+    is_chunk = part.startswith(("c.", "c/"))  # earlier versions made a folder for each place of a chunk
+    what = f"chunk {part[2:]}" if is_chunk else f"the file {part}"
     state = "missing" if missing else "damaged"
     message = f"{what} of the variable {array!r} is {state} in the cube of the {_owner(group)}"
     return Problem("P707", message, str(group / array / part), REBUILD)

@@ -70,7 +70,7 @@ def check_descriptions(group: Path) -> None:
 def _split(key: str) -> tuple[str, str | None]:
     """Return the array and the file within it that a key names; None for what belongs to no array."""
     name, _, rest = key.partition("/")
-    return (name, rest) if rest == META or rest == "c" or rest.startswith("c/") else (name, None)
+    return (name, rest) if rest == META or rest == "c" or rest.startswith(("c.", "c/")) else (name, None)
 
 
 def _bytes(buffer: Buffer) -> Any:

@@ -13,7 +13,7 @@ from pipeline.cubes.arrays import create_array
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import VARIABLES
-from pipeline.cubes.zarr_files import FilesInMemory, ZarrGroup
+from pipeline.cubes.zarr_files import FilesInMemory, ZarrGroup, is_chunk
 from pipeline.dataclass import dataclass
 
 __all__ = ["EncodedPieces", "PieceWriter"]
@@ -44,7 +44,7 @@ class PieceWriter(CubeWriter):
 
     def chunks(self) -> dict[str, NDArray[np.uint8]]:
         """Return the bytes of each chunk by its path in the cube, sorted."""
-        return {path: np.frombuffer(self._files[path], np.uint8) for path in sorted(self._files) if "/c/" in path}
+        return {path: np.frombuffer(self._files[path], np.uint8) for path in sorted(self._files) if is_chunk(path)}
 
     def decode(self, chunks: Mapping[str, NDArray[np.uint8]]) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
         """Yield the values of encoded chunks, with the variable and the region they belong to."""

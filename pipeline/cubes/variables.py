@@ -31,9 +31,6 @@ __all__ = ["CHUNKS", "COORDINATES", "COUNTS", "STATISTICS", "SUMS", "TABLE", "VA
 CHUNKS: Mapping[str, int] = {
     "metric": 1,
     "procedure": 1,
-    "convention": 1,
-    "adjustment": 1,
-    "interval_method": 1,
     "test_size": 1,
     "system": 16,
     "pair": 4096,
@@ -41,7 +38,9 @@ CHUNKS: Mapping[str, int] = {
     "replicate": 2**14,
     "item": 2**16,
 }
-"""Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers."""
+"""Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers.
+
+Conventions, corrections and methods of intervals are not: they are written together, and a file takes longer than their numbers."""
 
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"

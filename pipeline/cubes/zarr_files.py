@@ -24,15 +24,17 @@ from numpy.typing import NDArray
 from pipeline.dataclass import dataclass
 from pipeline.store.zstandard import zstd
 
-__all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup"]
+__all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup", "is_chunk"]
 
 META = "zarr.json"
 _LEVEL = 2  # 3 takes two to three times as long for two per cent
 _COMPRESSION: Mapping[int, int] = {zstd.CompressionParameter.compression_level: _LEVEL, zstd.CompressionParameter.checksum_flag: 1}
 _CODECS = {"name": "zstd", "configuration": {"level": _LEVEL, "checksum": True}}
 _LENGTH = struct.Struct("<I")
-KEYS = {"name": "default", "configuration": {"separator": "/"}}
-"""How chunks are named."""
+KEYS = {"name": "default", "configuration": {"separator": "."}}
+"""How chunks are named: all of an array are in its folder, for to make a folder takes as long as to write a small file."""
+
+_CHUNK = "c."
 
 
 class Files(Protocol):
@@ -146,7 +148,7 @@ class ZarrArray:
 
     def place_of(self, path: str) -> tuple[slice, ...]:
         """Return the region that a chunk has, by its path."""
-        places = map(int, path.removeprefix(f"{self.path}/c/").split("/"))
+        places = map(int, path.removeprefix(f"{self.path}/{_CHUNK}").split("."))
         starts = [place * length for place, length in zip(places, self.chunks, strict=True)]
         return tuple(slice(start, min(start + c, n)) for start, c, n in zip(starts, self.chunks, self.shape, strict=True))
 
@@ -164,7 +166,7 @@ class ZarrArray:
             ends = [(max(s, span.start), min(s + c, span.stop)) for s, c, span in zip(starts, self.chunks, spans, strict=True)]
             within = tuple(slice(first - start, stop - start) for (first, stop), start in zip(ends, starts, strict=True))
             of_block = tuple(slice(first - span.start, stop - span.start) for (first, stop), span in zip(ends, spans, strict=True))
-            yield "/".join([self.path, "c", *map(str, places)]), within, of_block
+            yield f"{self.path}/{_CHUNK}{'.'.join(map(str, places))}", within, of_block
 
     def _is_whole(self, within: tuple[slice, ...], path: str) -> bool:
         """Tell whether a region has all of a chunk that is within the array: at its ends chunks reach beyond it."""
@@ -270,6 +272,11 @@ class ZarrGroup:
 
     def _within(self, path: str) -> str:
         return f"{self._path}/{path}" if self._path else path
+
+
+def is_chunk(path: str) -> bool:
+    """Tell whether a path is that of a chunk, and not of a description."""
+    return path.rpartition("/")[2].startswith(_CHUNK)
 
 
 def _describe(value: Mapping[str, Any]) -> bytes:

@@ -45,7 +45,7 @@ FILES = (
     "lease.*",
     "report/report.json",
     "cubes.zarr/*/zarr.json",
-    "cubes.zarr/*/observed_delta/c/**/*",
+    "cubes.zarr/*/observed_delta/c.*",
 )
 READ_BY_REPORT = {"plan.json", "ledger.jsonl", *FILES[-2:]}
 

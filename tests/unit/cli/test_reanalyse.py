@@ -238,7 +238,7 @@ def test_a_history_is_a_cube_along_slots(history: Path) -> None:
 def test_damage_to_a_slot_is_told_with_what_to_do(history: Path) -> None:
     shutil.copytree(history, copy := history.parent / "damaged")
     slots = copy / "runs/.history/nightly/slots"
-    chunk = slots / "n2/cube.zarr/gain/c/0"
+    chunk = slots / "n2/cube.zarr/gain/c.0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
     with pytest.raises(StoreError, match=r"P707.*'gain' is damaged in the cube of the slot 'n2'") as told:
         open_history(slots.parent)

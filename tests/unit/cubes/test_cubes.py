@@ -242,7 +242,16 @@ def test_a_new_cube_takes_the_place_of_the_old_one(written: Path) -> None:
 
 
 def chunk_of(directory: Path, variable: str) -> Path:
-    return sorted(path for path in (directory / cube_name("news/<1>") / variable / "c").rglob("*") if path.is_file())[0]
+    return min((directory / cube_name("news/<1>") / variable).glob("c.*"))
+
+
+def test_what_is_written_together_is_one_file_in_the_folder_of_its_variable(written: Path) -> None:
+    """Files and folders are most of what the cube of a small test set takes."""
+    group = written / cube_name("news/<1>")
+    found = {name: len(list((group / name).glob("c.*"))) for name in ("p_value", "p_by_adjustment", "interval", "convention")}
+    tests = 2 * 2  # metrics and test sizes, by one procedure
+    assert found == {"p_value": tests, "p_by_adjustment": tests, "interval": tests, "convention": 1}
+    assert [path for path in group.glob("*/*") if path.is_dir() and path.parent.name != "statistics"] == []
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut", "swap", "remove"])
@@ -261,7 +270,7 @@ def test_a_harmed_chunk_is_an_error_that_names_it(written: Path, harm: str) -> N
         cube["count_at_delta"].load()
     problem = raised.value.problems[0]
     assert problem.code == "P707"
-    assert "chunk 0/0/0/0/0 of the variable 'count_at_delta'" in problem.message
+    assert "chunk 0.0.0.0.0 of the variable 'count_at_delta'" in problem.message
     assert "'news/<1>'" in problem.message
     assert "pipeline resume" in str(problem.help)
     assert [found.message for found in verify_cubes(written)] == [problem.message]
@@ -271,7 +280,7 @@ def test_what_a_disk_lost_while_a_cube_was_written_is_noticed(tmp_path: Path) ->
     """Checksums are of what was to be written, not of what is found there at the end."""
     with CubeWriter(tmp_path, make_layout()) as cube:
         cube.write_scores("bleu", "full", 0, np.ones((2, 9)))
-        (chunk,) = (found for found in tmp_path.glob("*/score/c/**/*") if found.is_file())
+        (chunk,) = tmp_path.glob("*/score/c.*")
         chunk.write_bytes(chunk.read_bytes()[:-1])
     assert [problem.code for problem in verify_cubes(tmp_path)] == ["P707"]
 
@@ -362,7 +371,7 @@ def test_statistics_keep_items_names_and_lattice(tmp_path: Path) -> None:
     assert found["statistic"].values.tolist() == ["edits", "length"]
     assert list(open_cubes(tmp_path)) == ["news/<1>"]
     assert verify_cubes(tmp_path) == []
-    chunk = next(path for path in (tmp_path / cube_name("news/<1>") / "statistics").rglob("c/*/*/*"))
+    chunk = next(path for path in (tmp_path / cube_name("news/<1>") / "statistics").rglob("c.*.*.*"))
     chunk.unlink()
     assert len(verify_cubes(tmp_path)) == 1
 

@@ -23,7 +23,7 @@ CONTENT = {
     "ledger.jsonl": b"",
     "report/report.json": b"{}" * 100,
     **{f"report/tables/{name}.csv": b"a,b\n" for name in ("pairs", "systems", "clusters", "size_curve")},
-    "cubes.zarr/news/p/c/0/0": bytes(range(256)),
+    "cubes.zarr/news/p/c.0.0": bytes(range(256)),
 }
 
 

@@ -18,7 +18,7 @@ from pipeline.store.archive import fetch_run, pack_run, send_run
 from pipeline.store.objects import fetch_object, is_object, send_file
 from pipeline.store.runs import RunDirectory
 
-CONTENT = {"plan.json": b"{}", "report/report.json": b"{}" * 100, "cubes.zarr/news/p/c/0/0": bytes(range(256))}
+CONTENT = {"plan.json": b"{}", "report/report.json": b"{}" * 100, "cubes.zarr/news/p/c.0.0": bytes(range(256))}
 
 
 @pytest.fixture

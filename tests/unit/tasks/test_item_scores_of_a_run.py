@@ -26,7 +26,7 @@ def test_a_report_is_made_without_items_where_what_they_do_is_damaged(tmp_path: 
     assert gather(run, study=asked).items == ()  # no page is asked for
     (items,) = gather(run, study=page).items
     assert sorted(items.systems) == ["a", "b"]
-    (statistics,) = run.cubes.glob("*/statistics/*/statistics/c/0/0/0")
+    (statistics,) = run.cubes.glob("*/statistics/*/statistics/c.0.0.0")
     content = statistics.read_bytes()
     statistics.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     found = gather(run, study=page)
