@@ -45,6 +45,7 @@ __all__ = ["Enclosed", "enclosures"]
 _FEW = 64  # pairs, whose t* are made before a kernel is loaded
 _LARGEST = 1e150  # influence value whose differences have squares
 _DIGITS, _DIGIT = 2, 7  # of a square, and bits of each, which a signed byte holds whatever they are
+_FAR, _USUAL = 2.6, 3.2  # a |t*| of which one in a hundred is as large, and what the largest of a replicate soon exceeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,8 @@ def _enclose(
     for start in range(0, len(chosen), several):
         rows = np.arange(start, min(start + several, len(chosen)))
         parts = [
-            _Part.of(own, pairs[own], values=values, lines=lines, score=score, noise=noise, form=form) for own in in_cache(rows)
+            _Part.of(own, pairs[own], values=values, lines=lines, score=score, noise=noise, form=form, may_be_far=bool(own[0]))
+            for own in in_cache(rows)
         ]
         for first in range(0, replicates, batch):
             some = slice(first, min(first + batch, replicates))
@@ -154,7 +156,8 @@ class _Part:
     noise: NDArray[np.float64]  # (pair,)
     step: NDArray[np.float64]  # (pair,) of squares
     of_line: NDArray[np.float64]  # (pair,) the most that Σwx may have lost
-    digits: ByteColumns  # of the highest bits: the lower ones of all pairs, the higher ones, and a column of ones
+    number: int  # of digits of each pair
+    digits: ByteColumns  # of the highest bits: the lower ones of all pairs if there are two, the higher ones, and a column of ones
 
     @classmethod
     def of(
@@ -167,15 +170,18 @@ class _Part:
         score: NDArray[np.float64],
         noise: NDArray[np.float64],
         form: str,
+        may_be_far: bool,
     ) -> _Part:
         squares, step = squares_of(lines, pairs)
         units, (a, b) = squares.shape[1], score[pairs].T
         # The largest may have been rounded up to the next power of 2, and would be a digit that no signed byte holds.
         highest = np.minimum(squares.astype(np.int64) >> _bits_cut_off(units), 2 ** (_DIGITS * _DIGIT) - 1)
         digits = [highest & (2**_DIGIT - 1), highest >> _DIGIT, np.ones((1, units), np.int64)]
+        if may_be_far and _are_far(np.abs(a - b), squares, step, digits[1]):
+            del digits[0]
         of_line = lines.step[pairs].sum(axis=1) * units / 2
-        place = slice(int(rows[0]), int(rows[-1]) + 1)
-        return cls(place, values, lines, pairs, a - b, noise[rows], step, of_line, lay_out(np.concatenate(digits), form))
+        place, laid = slice(int(rows[0]), int(rows[-1]) + 1), lay_out(np.concatenate(digits), form)
+        return cls(place, values, lines, pairs, a - b, noise[rows], step, of_line, len(digits) - 1, laid)
 
     def bounds(self, sample: _Sample) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (pair, replicate) bounds."""
@@ -190,7 +196,7 @@ class _Part:
             self.step,
             self.of_line,
             units,
-            2.0 ** _bits_cut_off(units),
+            2.0 ** _bits_cut_off(units, self.number),
             least,
             greatest,
         )
@@ -212,8 +218,22 @@ class _Part:
         return np.where(np.isnan(found), np.inf, found)
 
 
-def _bits_cut_off(units: int) -> int:
-    return max(bits_of_squares(units) - _DIGITS * _DIGIT, 0)
+def _bits_cut_off(units: int, digits: int = _DIGITS) -> int:
+    return max(bits_of_squares(units) - _DIGITS * _DIGIT, 0) + (_DIGITS - digits) * _DIGIT
+
+
+def _are_far(
+    gain: NDArray[np.float64], squares: NDArray[np.float64], step: NDArray[np.float64], highest: NDArray[np.int64]
+) -> bool:
+    """Tell whether of most pairs the highest digit alone shows that t* are neither as large as t nor the largest.
+
+    It makes a t* look larger, as much as it leaves out of the sum of squares. That need not be exact: it changes no count.
+    """
+    units = squares.shape[1]
+    whole, kept = squares.sum(axis=1), highest.sum(axis=1) * 2.0 ** _bits_cut_off(units, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a pair that does not vary
+        t = gain / np.sqrt(whole * step * (units / (units - 1)))
+        return bool(np.median(np.minimum(t, _USUAL) * np.sqrt(kept / whole)) > _FAR)
 
 
 @kernel(error_model="numpy")
@@ -231,15 +251,17 @@ def _bound(
     greatest: NDArray[np.float64],
 ) -> None:
     """Fill the bounds of |t*| from sums of the (digit, pair) highest bits of squares: 0 and infinite where more must be known."""
-    number, ones = len(pairs), sums[len(sums) - 1]
+    ones, highest = sums[len(sums) - 1], len(sums) - 1 - len(pairs)
+    of_low = 1.0 if highest else 0.0
+    of_high = 128.0 if highest else 1.0
     scale, cut_off = units / (units - 1), unit_of_sums * units
-    for pair in range(number):
+    for pair in range(len(pairs)):
         a, b = pairs[pair]
-        low, high = sums[pair], sums[number + pair]
+        low, high = sums[pair], sums[highest + pair]
         own_step, own_line, middle = step[pair], of_line[pair], delta[pair]
         of_squares = own_step * units / 2
         for i in range(least.shape[1]):
-            steps = (128.0 * high[i] + low[i]) * unit_of_sums
+            steps = (of_high * high[i] + of_low * low[i]) * unit_of_sums
             first = line[a, i] - line[b, i]
             mean = first * first / units
             below, above = steps * own_step - mean, (steps + cut_off) * own_step - mean

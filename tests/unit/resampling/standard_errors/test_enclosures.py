@@ -80,12 +80,16 @@ def enclose(measure, draws, scores, **options):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("make", [calm, one_unit_for_all, near_copies])
 @pytest.mark.parametrize("units", [5, 64, 301])
-def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make, units, form) -> None:
+@pytest.mark.parametrize("far", [False, True])
+def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make, units, form, far) -> None:
     monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    monkeypatch.setattr(enclosing, "_are_far", lambda *pairs: far)  # but of the first block of pairs
     draws, measure = Draws(7, units, units), measured(make(np.random.default_rng(units), units))
     scores = scores_of(measure, draws, undefined=[(3, 17), (12, 149)])
     expected, seen = t_by(measure, draws, scores), np.zeros((len(measure.pairs), REPLICATES), np.int64)
-    for block in enclose(measure, draws, scores):
+    digits = set()
+    for block in enclose(measure, draws, scores, memory_bytes=80 * units):  # twenty pairs at a time
+        digits.add(block._part.number)
         own = expected[block.rows, block.replicates]
         assert np.all(block.least <= own)
         assert np.all(own <= block.greatest)
@@ -95,6 +99,7 @@ def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make,
         assert np.array_equal(block.exactly(pair[odd], replicate[odd]), own.ravel()[odd])
         seen[block.rows, block.replicates] += 1
     assert np.all(seen == 1)
+    assert digits == ({1, 2} if far else {2})
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -178,15 +183,18 @@ def test_ratios_strata_few_pairs_unknown_influences_and_floats_are_left_to_other
     assert enclose(measure, draws, scores) is None
 
 
-def decide(measure, draws, scores):
-    return studentised_max_t(measure, observe(measure), draws=draws, scores=scores, floor=np.zeros(len(measure.pairs)))
+def decide(measure, draws, scores, **options):
+    return studentised_max_t(measure, observe(measure), draws=draws, scores=scores, floor=np.zeros(len(measure.pairs)), **options)
 
 
 @settings(max_examples=25, deadline=None)
 @given(
-    seed=st.integers(0, 2**32 - 1), units=st.sampled_from([5, 30, 90]), make=st.sampled_from([calm, one_unit_for_all, near_copies])
+    seed=st.integers(0, 2**32 - 1),
+    units=st.sampled_from([5, 30, 90]),
+    make=st.sampled_from([calm, one_unit_for_all, near_copies]),
+    far=st.booleans(),
 )
-def test_max_t_says_the_same_by_bounds_and_by_every_t(seed, units, make) -> None:
+def test_max_t_says_the_same_by_bounds_and_by_every_t(seed, units, make, far) -> None:
     rng, draws = np.random.default_rng(seed), Draws(seed, units, units)
     statistics = make(rng, units)
     statistics[:, 1] += rng.integers(0, 3)  # the family has large t too
@@ -194,10 +202,11 @@ def test_max_t_says_the_same_by_bounds_and_by_every_t(seed, units, make) -> None
     scores = scores_of(measure, draws, undefined=[(int(rng.integers(SYSTEMS)), int(rng.integers(REPLICATES)))])
     found, ways, counted = [], [], max_t.count_enclosed
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(enclosing, "_are_far", lambda *pairs: far)
         patch.setattr(max_t, "count_enclosed", lambda *args, **limits: ways.append(form) or counted(*args, **limits))
         for form in (*forms()[:1], "float"):
             patch.setenv("PIPELINE_PRODUCT", form)
-            found.append(decide(measure, draws, scores))
+            found.append(decide(measure, draws, scores, memory_bytes=80 * units))
     one, other = found[0], found[-1]
     for name in ("p", "alone", "largest"):
         assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
@@ -212,6 +221,36 @@ def test_few_t_are_made(monkeypatch) -> None:
     monkeypatch.setattr(enclosing.Enclosed, "exactly", lambda self, pair, at: asked.append(len(pair)) or exactly(self, pair, at))
     decide(measure, draws, scores)
     assert 0 < sum(asked) < 0.1 * REPLICATES * len(measure.pairs)
+
+
+@pytest.mark.skipif(not forms(), reason="no product in bytes")
+def test_of_pairs_with_large_t_one_digit_is_enough_and_few_t_are_made(monkeypatch) -> None:
+    statistics = calm(np.random.default_rng(3), 301) + 9 * np.arange(SYSTEMS)[None, :, None]
+    draws, measure = Draws(7, 301, 301), measured(statistics)
+    scores, asked, digits, exactly = scores_of(measure, draws), [], [], enclosing.Enclosed.exactly
+
+    def listen(self, pair, at):
+        asked.append(len(pair))
+        digits.append(self._part.number)
+        return exactly(self, pair, at)
+
+    monkeypatch.setenv("PIPELINE_PRODUCT", forms()[0])
+    monkeypatch.setattr(enclosing.Enclosed, "exactly", listen)
+    decide(measure, draws, scores, memory_bytes=80 * 301)
+    assert digits == sorted(digits, reverse=True)  # from the smallest t to the largest
+    assert digits.count(1) > digits.count(2) > 0
+    assert sum(asked) < 0.1 * REPLICATES * len(measure.pairs)
+
+
+@pytest.mark.parametrize(("t", "square", "far"), [(5.0, 1.0, True), (2.0, 1.0, False), (5.0, 0.03, False)])
+def test_one_digit_is_enough_where_t_is_large_and_the_digit_holds_most_of_the_squares(t, square, far) -> None:
+    """Of 256 units with one square but for the largest, 4, of whose 128th parts the digit is: it has nothing of less than 1/32."""
+    units = 256
+    squares = np.full((1, units), square)
+    squares[0, 0] = 4.0
+    step, digit = np.array([2.0 ** (2 - bits_of_squares(units))]), np.minimum(np.floor(32 * squares), 127).astype(np.int64)
+    gain = t * np.sqrt(units / (units - 1) * squares.sum(axis=1))
+    assert enclosing._are_far(gain, squares / step, step, digit) is far
 
 
 def test_a_t_is_open_where_the_lattice_may_have_lost_too_much_of_its_spread() -> None:
