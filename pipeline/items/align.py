@@ -95,6 +95,10 @@ def survey_test_set(
     if REPLICA in spec.columns and candidates and not any(REPLICA in each.output.coordinates for each in candidates):
         message = f"no column '{spec.columns[REPLICA]}' of runs was read: the format {files.reader.name} knows none"
         problems.append(Problem("P211", message, name, "give each run a file of its own: a path with {system} and {replica}"))
+    lacking = [candidate.system for candidate in candidates if not candidate.ids] if spec.missing != "error" else []
+    if lacking:  # of no item of theirs anything is known: they would count as 0 throughout, or leave nothing to compare
+        problems.extend(Problem("P218", f"system '{system}' lacks every item", name, _LACKS) for system in lacking)
+        raise DataError(*problems)
     if not problems and spec.outputs is not None and len(candidates) < min_systems:
         raise _too_few(name, spec, read, min_systems)
     # Where only some items of the gold are scored, outputs may have them all, or those alone.
@@ -181,6 +185,7 @@ def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items 
     return read
 
 
+_LACKS = "leave it out by `systems.exclude`, or write its items"
 _WITHOUT_FILE = "folders without a file that `outputs:` names"
 
 

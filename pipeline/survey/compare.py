@@ -250,9 +250,9 @@ def _columns(found: FormatInUse, path: Path, system: str) -> _Columns:
 
 
 def _read(found: FormatInUse, path: Path, system: str) -> Mapping[str, Items]:
-    """Return an output, or all that a file holds, by system."""
+    """Return an output, or all that a file holds, by system: its columns are there whatever becomes of a field without a number."""
     asked = None if system == "*" and found.holds_systems else system
-    return load_reader(found.value).read_outputs(path, system=asked, options={"columns": found.columns})
+    return load_reader(found.value).read_outputs(path, system=asked, options={"columns": found.columns, "missing": "drop"})
 
 
 def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:

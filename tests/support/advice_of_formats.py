@@ -27,6 +27,12 @@ FORMATS = {
             {"test_set": "{format: scores, outputs: '{system}.csv', <0>}"},
         ),
         Case(
+            "write numbers, or leave the column out: it has none",
+            "{format: scores, outputs: x.csv, missing: drop}",
+            {"x.csv": "item,a,b,c\n1,1,,2\n2,3,,1\n3,2,,2\n"},
+            {"x.csv": "item,a,c\n1,1,2\n2,3,1\n3,2,2\n"},
+        ),
+        Case(
             "write a number",
             "{format: scores, outputs: '{system}.csv'}",
             {"a.csv": "item,score\n1,inf\n2,1\n3,2\n", "b.csv": "item,score\n1,1\n2,2\n3,2\n"},

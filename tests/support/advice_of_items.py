@@ -39,6 +39,12 @@ ITEMS = {
                 "test_set": "{format: {name: json-lines, score: score}, outputs: '{system}.{replica}.jsonl'}",
             },
         ),
+        Case(
+            "leave it out by `systems.exclude`, or write its items",
+            "{format: scores, outputs: x.csv, missing: zero}",
+            {"x.csv": "system,q1,q2,q3\na,1,2,2\nb,2,3,5\nc,,,\n"},
+            {"more": "systems: {exclude: [c]}\n"},
+        ),
         scores(
             "see `outputs:` and `systems.exclude:` in the study",
             {},

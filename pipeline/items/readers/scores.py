@@ -36,6 +36,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 _DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
+_LEAVE = "write numbers, or leave the column out: it has none"
 _WRITE = "write a number"
 
 
@@ -196,6 +197,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, 
     """Yield what of a column is not a number, or is written in another way than the rest of it."""
     if not spelling.mixed and spelling.wrong <= set(allowed):
         return
+    decide = _DECIDE if set(values) > spelling.wrong else _LEAVE
     for value, line in zip(values, table.lines, strict=True):
         place = f"{table.source}:{line}:{name}"
         if value in spelling.wrong and value not in allowed:
@@ -206,7 +208,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, 
                 place,
                 "write a decimal point, or separate the fields of the table by semicolons"
                 if comma
-                else _DECIDE
+                else decide
                 if value in _empty(spelling)
                 else _WRITE,
             )

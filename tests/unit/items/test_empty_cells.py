@@ -73,6 +73,33 @@ def test_a_system_without_any_number_is_refused_whatever_the_study_says(tmp_path
     assert len(problems) == 2
 
 
+@pytest.mark.parametrize("missing", ["drop", "zero"])
+@pytest.mark.parametrize(
+    ("table", "lacking"),
+    [
+        ("item,system,score\nq1,north,1\nq2,north,2\nq1,south,3\nq2,south,4\nq1,east,\nq2,east,-\n", "east"),
+        ("system,q1,q2\nnorth,1,2\nsouth,3,4\neast,,-\n", "east"),
+        ("item,seed,north,south\nq1,1,1,3\nq2,1,2,4\nq1,2,5,\nq2,2,6,\n", "south/2"),
+    ],
+    ids=["long", "rows", "runs"],
+)
+def test_a_system_or_a_run_that_lacks_every_item_is_refused_or_left_out(
+    table: str, lacking: str, missing: str, tmp_path: Path
+) -> None:
+    (problem,) = refusal(tmp_path, table, missing)
+    assert (problem.code, problem.message) == ("P218", f"system '{lacking}' lacks every item")
+    spec = TestSet(format="scores", outputs="t.csv", missing=missing)
+    found = survey_test_set("t", spec, base=tmp_path, systems=Systems(exclude=[lacking]), unit="item")
+    assert found.frame.ids == ("q1", "q2")
+    assert [o.missing for o in found.outputs] == [0] * (3 if "seed" in table else 2)
+
+
+def test_a_column_without_any_number_is_not_told_to_be_of_missing_items(tmp_path: Path) -> None:
+    for missing in ("error", "drop", "zero"):
+        problems = refusal(tmp_path, "system,q1,q2,q3\nnorth,1,,2\nsouth,2,NaN,3\n", missing)
+        assert {p.help for p in problems} == {"write numbers, or leave the column out: it has none"}
+
+
 def test_a_row_with_some_of_its_numbers_is_neither_there_nor_missing(tmp_path: Path) -> None:
     table = "item,system,errors,words\nq1,north,1,9\nq2,north,,\nq3,north,2,\nq1,south,1,9\nq2,south,3,7\nq3,south,0,8\n"
     (problem,) = refusal(tmp_path, table, "drop")
@@ -111,3 +138,13 @@ def test_missing_numbers_of_a_data_frame_are_left_out() -> None:
     assert dict(zip(found.systems["name"], found.systems["score"], strict=True)) == pytest.approx(dict(expected), abs=1e-9)
     with pytest.raises(DataError, match="P210"):
         pipeline.compare(holes, replicates=999)
+
+
+def test_a_score_is_found_by_its_name_where_items_of_it_are_missing(tmp_path: Path) -> None:
+    rows = [
+        f"q{k},{name},{'' if (k, name) == (3, 'north') else (k + len(name)) % 7}" for k in range(40) for name in ("north", "south")
+    ]
+    (tmp_path / "t.csv").write_text("item,system,accuracy\n" + "\n".join(rows) + "\n")
+    found = pipeline.compare(tmp_path / "t.csv", metrics=["accuracy"], missing="drop", replicates=200)
+    assert found["test_sets"][0]["metrics"][0]["title"] == "accuracy"
+    assert len(found.systems) == 2
