@@ -93,7 +93,7 @@ def read_typed(path: Path) -> Table | None:
         return None  # what reads the lines says why
     if begins_split(head):
         return _read_split(path)
-    return _read_records(path, listed=_LIST.match(head) is not None) if first_record(head) is not None else None
+    return _read_records(path, listed=_LIST.match(head) is not None) if begins_json(head) else None
 
 
 def _read_split(path: Path) -> Table:

@@ -83,6 +83,17 @@ def test_a_field_that_is_not_there_is_empty_and_lists_are_left_out(tmp_path: Pat
     assert reader.warnings == [f"{path}: columns of lists or objects were left out: 'tokens'"]
 
 
+@pytest.mark.parametrize("lines", [True, False], ids=["lines", "list"])
+@pytest.mark.parametrize("more", [{"tokens": [1]}, {"usage": {"in": 3}}, {"text": "x" * 100_000}], ids=["list", "object", "long"])
+def test_what_the_first_row_has_beside_its_numbers_does_not_matter(more: dict[str, Any], lines: bool, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [{"id": k, "north": k, "south": 2, **more} for k in (1, 2)], lines=lines)
+    found = read(path)
+    assert {name: (items.ids, items.columns["score"]) for name, items in found.items()} == {
+        "north": (("1", "2"), ("1", "2")),
+        "south": (("1", "2"), ("2", "2")),
+    }
+
+
 def test_rows_of_a_list_are_told_by_the_lines_they_begin_on(tmp_path: Path) -> None:
     path = write(tmp_path / "x.json", [{"id": "a", "north": 1, "south": 2}, {"id": "a", "north": 1, "south": 2}], lines=False)
     with pytest.raises(DataError, match="the item 'a' occurs twice, on lines 2 and 7"):
