@@ -145,6 +145,12 @@ ODD_FILES = {
             fill={"…": "checkpoint"},
         ),
         Case(
+            "write the runs without a slash",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": RUNS.replace("checkpoint", "run").replace(",a,1,", ",a,b/1,").replace(",b,2,", ",a/b,1,")},
+            {"x.csv": RUNS.replace("checkpoint", "run").replace(",a,1,", ",a,b-1,").replace(",b,2,", ",a/b,1,")},
+        ),
+        Case(
             "write its number, or its name",
             "{format: scores, outputs: x.csv, columns: {replica: checkpoint}}",
             {"x.csv": RUNS.replace("q1,a,2,", "q1,a,,")},

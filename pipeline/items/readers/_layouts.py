@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -79,7 +80,8 @@ def split_systems(
     Raises
     ------
     DataError
-        P209 an item twice; P210 a row that has some of its values; P211 a column that is not there; P212 a run without a name.
+        P208 a system twice; P209 an item twice; P210 a row that has some of its values; P211 a column that is not there; P212 a run
+        without a name.
     """
     convert = convert or _as_they_are
     if layout == "rows" and system is None:
@@ -98,19 +100,21 @@ def split_systems(
         table = convert(table, chosen, True)
         if roles.replica is None and not any(missing.values()):
             return _side_by_side(table, roles, chosen, value)
-        return {
-            part.name_of(name): _select(table, part, roles, {value: name}, missing, model=name, help_=_ONE_ROW)
+        split = [
+            (part.name_of(name), _select(table, part, roles, {value: name}, missing, model=name, help_=_ONE_ROW))
             for name in chosen
             for part in parts
-        }
+        ]
+        return _by_name(table, split)
     one_each = roles.system is not None and roles.item is None and all(len(part.rows) == 1 for part in parts)
     across = one_each and len(chosen) > 1 and layout == "auto"
     table = convert(table, chosen, across)
     if across:
-        return {part.name_of(): _transpose(table, part.rows[0], chosen, value, missing, part.coordinates()) for part in parts}
+        return _across(table, parts, chosen, value, missing)
     _refuse_halves(table, chosen, missing)
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
-    return {part.name_of(): _select(table, part, roles, single, missing, help_=_ONE_RUN) for part in parts}
+    split = [(part.name_of(), _select(table, part, roles, single, missing, help_=_ONE_RUN)) for part in parts]
+    return _by_name(table, split)
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,14 @@ def _refuse_halves(table: Table, chosen: Sequence[str], missing: Mapping[str, Co
     refuse(problems)
 
 
+def _by_name(table: Table, split: Sequence[tuple[str, Items]]) -> dict[str, Items]:
+    """Return the systems of a table; refuse two of the same name, as runs of different models are whose names have a slash."""
+    twice = [name for name, times in Counter(name for name, _ in split).items() if times > 1]
+    message = "two runs of different models are called '{}'"
+    refuse(Problem("P208", message.format(name), table.source, "write the runs without a slash") for name in twice)
+    return dict(split)
+
+
 def check_layout(value: str, known: Sequence[str] = LAYOUTS) -> str:
     """Return the name of a layout; another is a mistake of the study."""
     if value not in known:
@@ -207,8 +219,7 @@ def _split_rows(
     chosen = choose(table, others)
     missing = {name: frozenset(empty(name)) for name in chosen} if empty is not None else {}
     table = convert(table, chosen, True)
-    parts = _part(table, roles, None)
-    return {part.name_of(): _transpose(table, part.rows[0], chosen, value, missing, part.coordinates()) for part in parts}
+    return _across(table, _part(table, roles, None), chosen, value, missing)
 
 
 def _as_they_are(table: Table, chosen: Sequence[str], alike: bool) -> Table:
@@ -264,19 +275,19 @@ def _select(
     return Items(ids, found, table.source, lines, numbered=False, coordinates=coordinates)
 
 
-def _transpose(
-    table: Table,
-    row: int,
-    chosen: Sequence[str],
-    value: str,
-    missing: Mapping[str, Collection[str]],
-    coordinates: Mapping[str, str],
-) -> Items:
+def _across(
+    table: Table, parts: Sequence[_Part], chosen: Sequence[str], value: str, missing: Mapping[str, Collection[str]]
+) -> dict[str, Items]:
+    """Return the systems of a table with a row each."""
     place = {name: k for k, name in enumerate(table.header)}
-    items = tuple([name for name in chosen if table.rows[row][place[name]] not in missing.get(name, ())])
-    scores = tuple([table.rows[row][place[name]] for name in items])
-    lines = (table.lines[row],) * len(items)
-    return Items(items, {value: scores}, table.source, lines, numbered=False, coordinates=coordinates)
+    split = []
+    for part in parts:
+        row, line = table.rows[part.rows[0]], table.lines[part.rows[0]]
+        items = tuple([name for name in chosen if row[place[name]] not in missing.get(name, ())])
+        scores = {value: tuple([row[place[name]] for name in items])}
+        found = Items(items, scores, table.source, (line,) * len(items), numbered=False, coordinates=part.coordinates())
+        split.append((part.name_of(), found))
+    return _by_name(table, split)
 
 
 def refuse_twice(names: Sequence[str], table: Table, code: str, noun: str, help_: str) -> None:

@@ -159,21 +159,27 @@ def _numbering_column(table: Table, taken: Collection[str]) -> str | None:
 
 
 def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken: Collection[str]) -> str | None:
-    """Return the column that names the items of a long table under another usual name.
+    """Return the column that names the items of a long table under another usual name, several systems having the same.
 
-    Each of its values stands once for a system, or once for each of its runs, and several systems have the same.
+    One whose values stand once for each system goes before one that needs a column of runs, which stand once for each run; where
+    the runs are named it comes after it.
     """
     systems = table.column(of_system)
     if len(set(systems)) == len(systems):
         return None  # a row a system: every column is an item
+    alone, by_run = [], []
     for name in _ITEMS:
         if name in table.header and name not in taken:
             values = table.column(name)
             keys = list(zip(systems, values, strict=True))
-            once = len(set(keys)) == len(keys) or _tell_apart(table, keys, columns, {*taken, name, of_system}) is not None
-            if once and len(keys) > len(set(values)):
-                return name
-    return None
+            if len(keys) == len(set(values)):
+                continue
+            if len(set(keys)) == len(keys):
+                alone.append(name)
+            elif _tell_apart(table, keys, columns, {*taken, name, of_system}) is not None:
+                by_run.append(name)
+    found = [*by_run, *alone] if REPLICA in columns else [*alone, *by_run]
+    return found[0] if found else None
 
 
 def _replica_column(

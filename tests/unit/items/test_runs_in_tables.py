@@ -95,6 +95,32 @@ def test_a_column_that_is_needed_for_nothing_is_no_column_of_runs(tmp_path: Path
     assert list(load_reader("scores").read_outputs(tmp_path / "t.csv", system=None, options={})) == ["seed", "north"]
 
 
+def test_a_column_that_tells_all_rows_of_a_system_apart_names_the_items_unless_runs_are_named(tmp_path: Path) -> None:
+    rows = [
+        f"{model},p{prompt},{seed},{2 * seed + prompt},{value}"
+        for model, value in (("a", 1), ("b", 2))
+        for seed in range(2)
+        for prompt in range(2)
+    ]
+    table = "\n".join(["system,prompt,seed,index,score", *rows]) + "\n"
+    (tmp_path / "t.csv").write_text(table)
+    found = load_reader("scores").read_outputs(tmp_path / "t.csv", system=None, options={})
+    assert {name: items.ids for name, items in found.items()} == dict.fromkeys("ab", ("0", "1", "2", "3"))
+    found = load_reader("scores").read_outputs(tmp_path / "t.csv", system=None, options={"columns": {"replica": "seed"}})
+    assert {name: items.ids for name, items in found.items()} == dict.fromkeys(("a/0", "a/1", "b/0", "b/1"), ("p0", "p1"))
+
+
+@pytest.mark.parametrize("layout", ["long", "wide", "rows"])
+def test_runs_of_two_models_with_the_same_name_are_refused(layout: str, tmp_path: Path) -> None:
+    table = {
+        "long": "item,system,run,score\nq1,a,b/1,1\nq2,a,b/1,1\nq1,a/b,1,3\nq2,a/b,1,4\n",
+        "wide": "item,run,a,a/b\nq1,b/1,1,2\nq2,b/1,1,2\nq1,1,3,4\nq2,1,3,4\n",
+        "rows": "system,run,q1,q2\na,b/1,1,1\na/b,1,3,4\n",
+    }[layout]
+    problem = refusal(tmp_path, table, {"replica": "run"})
+    assert (problem.code, "are called 'a/b/1'" in problem.message) == ("P208", True)
+
+
 def test_items_that_stand_twice_within_a_run_are_refused(tmp_path: Path) -> None:
     doubled = LONG.format("seed") + "q2,south,1,9\n"
     problem = refusal(tmp_path, doubled.replace("question,", "item,"))
