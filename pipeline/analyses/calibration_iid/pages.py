@@ -53,7 +53,7 @@ def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         alt = "Share of pairs with the sign of the population, by p on a drawn test set. " + " ".join(
             f"p to {row['p_high']:g}: {100 * row['share']:.0f} % of {row['pairs']:,}." for row in own
         )
-        caption = "Bars: found, with 95 % intervals and the number of pairs at the foot. Diamonds: expected of Gaussian gains."
+        caption = "Bars: found, with 95 % intervals and the number of pairs below them. Diamonds: expected of Gaussian gains."
         yield Figure(
             "calibration-iid", title, alt, caption, partial(_draw, own), "calibration_iid", SECTION.key, size=(7.2, 3.9), plain=True
         )
@@ -77,14 +77,14 @@ def _draw(rows: Sequence[Mapping[str, Any]], chart: Chart) -> None:
         chart.area(ends, [0, 0], height, colour=PALETTE[0], label="found" if x == 0 else None)
         if row["interval"] is not None:
             chart.line([x, x], [100 * row["interval"][end] for end in ("lo", "hi")], colour=PALETTE[0], width=2.4)
-        chart.words(x, 0, f"{row['pairs']:,}", anchor="middle", up=9)
+        chart.words(x, 0, f"{row['pairs']:,}", anchor="middle", up=-9)  # below 0, where no interval crosses them
     expected = [(x, 100 * row["expected"]) for x, row in enumerate(rows) if row["expected"] is not None]
     if expected:
         xs, heights = zip(*expected, strict=True)
         chart.points(xs, heights, "D", colour=PALETTE[1], label="expected")
     chart.x.ticks = [(x, f"{_edge(row['p_low'])}–{_edge(row['p_high'])}") for x, row in enumerate(rows)]
     chart.x.label, chart.y.label = "one-sided p on a drawn test set", "right sign, % of pairs"
-    chart.y.low, chart.y.high, chart.x.grid, chart.legend = 0, 104, False, "above"
+    chart.y.low, chart.y.high, chart.x.grid, chart.legend = -9, 104, False, "above"
 
 
 def _edge(value: float) -> str:

@@ -137,7 +137,9 @@ def list_figures(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, An
         for part, some in in_parts(title, others):
             drawn = [row for row in here if row["against"] in some]
             alt = _tell("Share of pairs with the same sign, by p.", drawn)
-            caption = "Numbers at the foot are pairs; lines are 95 % intervals with the systems resampled; at 50 % p says nothing."
+            caption = (
+                "Numbers below the bars are pairs; lines are 95 % intervals with the systems resampled; at 50 % p says nothing."
+            )
             yield Figure(
                 "calibration",
                 part,
@@ -191,9 +193,9 @@ def _draw_bars(rows: Sequence[Mapping[str, Any]], chart: Chart) -> None:
             if row["interval"] is not None:
                 heights = [100 * row["interval"][end] for end in ("lo", "hi")]
                 chart.line([x, x], heights, colour=PALETTE[number], width=2.4)
-            chart.words(x, 0, f"{_signed(row):,}", anchor="middle", up=9)
+            chart.words(x, 0, f"{_signed(row):,}", anchor="middle", up=-9)  # below 0, where no interval crosses them
     _mark_bins(rows, edges, chart)
-    chart.y.label, chart.y.low, chart.y.high = "same sign, % of pairs", 0, 104
+    chart.y.label, chart.y.low, chart.y.high = "same sign, % of pairs", -9, 104
     chart.x.grid, chart.legend = False, "above"
 
 

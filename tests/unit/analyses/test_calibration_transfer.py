@@ -412,3 +412,14 @@ def test_the_figure_of_gains_shows_the_pairs_and_lines_of_its_files():
             assert line.y[1] / line.x[1] == pytest.approx(slopes[name])
             seen.append(name)
     assert seen == list("bcdefgh")
+
+
+def test_the_numbers_of_pairs_stand_below_the_bars_where_no_interval_reaches():
+    finding = CalibrationTransfer().find(base_and_other(), {"bins": [0.05]})
+    (figure,) = (figure for figure in finding.figures if figure.name == "calibration")
+    chart = Chart()
+    figure.draw(chart)
+    numbers = [mark for mark in chart.marks if isinstance(mark, Words)]
+    assert [mark.text for mark in numbers] == ["3", "2"]
+    assert all(mark.y == 0 and mark.up < 0 for mark in numbers)
+    assert chart.y.low < 0
