@@ -452,6 +452,17 @@ def test_numbers_are_copied_as_latex_sets_them(browser, odd_page):
     assert [line.split(" & ")[column] for line in lines[: len(cells)]] == list(map(latex_of_number, cells))
 
 
+def test_sentences_of_a_table_are_copied_with_a_hyphen_and_names_as_they_are(browser, odd_page):
+    open_page(browser, odd_page)
+    table = table_of(browser, "leaderboard")
+    cells = ["no gain is below −0.3", "[−0.3, 0.1]", "−5"]
+    written = "arguments[1].forEach((cell, k) => { arguments[0].tBodies[0].rows[k].querySelector('td.t').textContent = cell })"
+    browser.execute_script(written, table, cells)
+    lines = list(csv.reader(io.StringIO(copied(browser, "leaderboard", "CSV"))))
+    column = lines[0].index("system")
+    assert [line[column] for line in lines[1 : 1 + len(cells)]] == ["no gain is below -0.3", "[-0.3, 0.1]", "−5"]
+
+
 def test_the_script_sets_a_minus_where_the_page_has_one(browser, odd_page):
     open_page(browser, odd_page)
     script = (Path(pipeline.__file__).parent / "report" / "templates" / "report.js").read_text(encoding="utf-8")
@@ -475,6 +486,8 @@ def test_names_stay_as_they_are_in_sentences_and_keep_the_order_of_their_neighbo
     )
     assert {name for name, _ in shown} >= {*names}
     assert {kept for _, kept in shown} == {"isolate"}
+    lead = browser.find_element(By.CSS_SELECTOR, "#versus .lead")
+    assert any("e-" in part.text for part in lead.find_elements(By.CSS_SELECTOR, ".name")) == ("e-" in lead.text)
     said = [browser.find_element(By.ID, part).get_attribute("textContent") for part in ("verdict", "versus")]
     assert all("-5" in text and "−5" not in text for text in said)
 

@@ -28,6 +28,8 @@ _PARTS = re.compile(r"(?<=[_.|:])(?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
 _ENDS = re.compile(r"[\[(]-?[\d.]+, -?[\d.]+[\])]")
 _MARKED = re.compile(r"[^\w.]|[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 """Where a browser breaks a name, and letters of Hebrew, Arabic and their neighbours."""
+_POWER = r"(?:(?:p )?\w+ [=<≤≥] )?\d(?:\.\d+)?e-\d+"
+"""A small number and what it is of, which a browser would break behind its hyphen."""
 _AROUND_SIGN = re.compile(r"(?<=\S) ([=≤≥<>±×]) (?=[\d.\-−])")
 _CODE = re.compile(r"([(\[]?)`([^`\n]+)`([)\].,;:]*)")
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?=(?:{_COUNTED})\b|%)")
@@ -90,14 +92,12 @@ class LineBreaks:
             (name for name in {*names, *_TERMS} if len(name) <= _LONGEST and _MARKED.search(name)),
             key=lambda name: (-len(name), name),
         )
-        self._names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])") if breakable else None
+        self._kept = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])|{_POWER}")
 
     def sentence(self, text: str) -> Markup:
         """Return a sentence as markup."""
-        if self._names is None:
-            return escape(keep_together(text))
         parts, end = Markup(), 0
-        for found in self._names.finditer(text):
+        for found in self._kept.finditer(text):
             parts += escape(keep_together(text[end : found.start()])) + Markup('<span class="name">{}</span>').format(found[0])
             end = found.end()
         return parts + escape(keep_together(text[end:]))

@@ -12,7 +12,8 @@
   const withMinus = (words) => words.replace(/((?<![\p{L}\p{N}_-])--?\p{L}[\p{L}\p{N}_-]*[ =])-(?=\.?\d)|(?<![\p{L}\p{N}_.\-–)])-(?=\.?\d)/gu, (all, option) => (option ? all : "−"));
   const withHyphen = (words) => words.replace(/−(?=\.?\d)/g, "-");
   const isNumber = (cell) => cell.tagName === "TD" && !cell.classList.contains("t");
-  const text = (cell) => (isNumber(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));
+  const isSaid = (cell) => cell.tagName === "TD" && (/^[[(]/.test(cell.textContent) || plain(cell.textContent).split(" ").length > 3); // and no name
+  const text = (cell) => (isNumber(cell) || isSaid(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));
   const rowsOf = (table) => [...table.tBodies[0].rows];
   const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
   const say = make("p", { className: "said" });
@@ -246,7 +247,8 @@
       found += 1;
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
-      const lead = make("p", { className: "lead" }, ...keepNames(claim(heads, cells), [a, b].sort((x, y) => y.length - x.length), noBreaks));
+      const said = claim(heads, cells), whole = [a, b, ...(said.match(/(?:(?:p )?\w+ [=<≤≥] )?\d(?:\.\d+)?e-\d+/g) ?? [])];
+      const lead = make("p", { className: "lead" }, ...keepNames(said, [...new Set(whole)].sort((x, y) => y.length - x.length), noBreaks));
       const place = make("div", {}, lead);
       place.dataset.copy = "this sentence";
       area.append(make("article", {}, make("h3", { textContent: table.dataset.title }), place, list));

@@ -29,6 +29,10 @@ def test_max_t_is_never_broken_at_its_hyphen_and_is_copied_as_it_is_typed() -> N
     assert LineBreaks(["a-b"]).sentence("Max-T over a-b") == '<span class="name">Max-T</span> over <span class="name">a-b</span>'
 
 
+def test_a_small_number_is_not_broken_at_its_hyphen() -> None:
+    assert LineBreaks([]).sentence("p = 1.0e-03, b = 3") == '<span class="name">p = 1.0e-03</span>, b\u00a0=\u00a03'
+
+
 def test_names_are_escaped() -> None:
     assert LineBreaks(["<b>-x"]).coded("<b>-x & <i>") == '<span class="name">&lt;b&gt;-x</span> &amp; &lt;i&gt;'
 
