@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.measures import COUNTS, ScoreFunction
-from pipeline.resampling.null_products import Product
+from pipeline.resampling.null_products import Product, take_places
 from pipeline.resampling.observe import TOLERANCE
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 from pipeline.resampling.swaps import KeptSwaps
@@ -247,7 +247,7 @@ def _observe(pair: TwoOutputs, swaps: NullSwaps, nulls: int) -> _Observed:
 
 def _swaps(swaps: NullSwaps, first: int, count: int, units: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     for start in range(first, first + count, _ROWS):
-        yield start, np.take(swaps.draw(start, min(_ROWS, first + count - start)), units, axis=1)
+        yield start, take_places(swaps.draw(start, min(_ROWS, first + count - start)), units)
 
 
 def _sums_of_sides(weights: NDArray[np.float32], statistics: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ why they may be made in bytes too, `pipeline.resampling.products.byte_product`: 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,16 @@ from pipeline.resampling.products.byte_columns import BASE, cut_digits
 from pipeline.resampling.products.byte_product import MOST_DRAWS, choose_form, lay_out, multiply_bytes, pack_counts, times_digits
 from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, largest_magnitude
 
-__all__ = ["ByteWeighed", "Product", "Weighed", "WeighedOnce"]
+__all__ = ["ByteWeighed", "Product", "Weighed", "WeighedOnce", "take_places"]
 
 _LARGEST_COUNT = 255  # that a byte holds
+_NEARLY_ALL = 16  # where fewer than one of so many units does not differ, all are summed over: to pick units takes longer
 _SPARSE = 8  # a column that differs from another in fewer than one of so many units is summed over those units
+
+
+def take_places(table: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
+    """Return some columns of a table, in its order: the table itself where these are all."""
+    return table if len(places) == table.shape[1] else np.take(table, places, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +45,7 @@ class Product:
     Parameters
     ----------
     units : (place,) int64
-        On which the two outputs differ.
+        On which the two outputs differ; all of them where nearly all do.
     columns : tuple
         One a statistic.
     kind : type
@@ -65,6 +72,8 @@ class Product:
         """
         difference = statistics[:, 1] - statistics[:, 0]
         units = np.flatnonzero(difference.any(axis=1))
+        if (len(difference) - len(units)) * _NEARLY_ALL < len(difference):
+            units = np.arange(len(difference))
         difference = difference[units]
         bound = n_draws * 2 * largest_magnitude(statistics)
         if bound >= FLOAT64_LIMIT:
@@ -82,7 +91,7 @@ class Product:
 
     def weigh(self, weights: NDArray[np.float32]) -> Weighed | WeighedOnce:
         """Make ready to be multiplied with a block of resamples."""
-        own = np.ascontiguousarray(weights[:, self.units].T)
+        own = np.ascontiguousarray(take_places(weights, self.units).T)
         own = own.astype(self.kind, copy=False)
         if len(weights) == 1:
             return WeighedOnce(own * self._differences())
@@ -118,7 +127,7 @@ class Product:
         rows = np.array([digit for digits in cut for digit in digits], np.int8)
         column = np.repeat(members, [len(digits) for digits in cut])
         factor = np.array([float(BASE) ** power for digits in cut for power in range(len(digits))])
-        return _Packed(form, places, pack_counts(np.take(counts, self.units[places], axis=1)), rows, column, factor)
+        return _Packed(form, places, pack_counts(take_places(counts, self.units[places])), rows, column, factor)
 
     def is_everywhere(self, column: _Column) -> bool:
         """Whether a column has something in all discordant units."""
@@ -145,7 +154,7 @@ class Weighed:
         sums = np.zeros((len(columns), len(swapped), self.weights[0].shape[1] if self.weights else 1))
         for k, (column, weights) in enumerate(zip(columns, self.weights, strict=True)):
             if len(column.places):
-                own = swapped if self.product.is_everywhere(column) else np.take(swapped, column.places, axis=1)
+                own = take_places(swapped, column.places)
                 sums[k] = (own * column.more) @ weights
             if column.base >= 0:
                 sums[k] += sums[column.base]
@@ -182,7 +191,7 @@ class _Packed:
 
     def multiply(self, swapped: NDArray[np.int8]) -> NDArray[np.int32]:
         """Return (digit, ≥ null, ≥ resample) sums."""
-        own = swapped if len(self.places) == swapped.shape[1] else np.take(swapped, self.places, axis=1)
+        own = take_places(swapped, self.places)
         columns = times_digits(lay_out(own, self.form), self.digits)
         return multiply_bytes(self.counts, columns).reshape(len(self.digits), columns.columns // len(self.digits), -1)
 

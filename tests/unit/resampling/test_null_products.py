@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pipeline.resampling import null_products
 from pipeline.resampling.draws import Draws, draw_weights
 from pipeline.resampling.null_laboratory import NullSwaps, TwoOutputs, resample_nulls
-from pipeline.resampling.null_products import Product
+from pipeline.resampling.null_products import Product, take_places
 from pipeline.resampling.products.byte_product import forms
 from pipeline.resampling.products.contract import FORM_VARIABLE
 from pipeline.resampling.swaps import draw_swaps
@@ -53,6 +53,24 @@ def test_sums_are_those_of_whole_numbers(scale: int, resamples: int) -> None:
     found = product.weigh(weights).multiply(swapped[:, product.units])
     assert np.array_equal(found, expected)
     assert found.any(axis=(1, 2)).tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(("alike", "summed"), [(0, UNITS), (4, UNITS), (5, UNITS - 5), (UNITS, 0)])
+def test_where_nearly_all_units_differ_all_are_summed_over(alike: int, summed: int) -> None:
+    statistics = two_outputs()
+    statistics[:, 1] = statistics[:, 0] + 1 + np.arange(UNITS)[:, None] % 3
+    statistics[UNITS - alike :, 1] = statistics[UNITS - alike :, 0]
+    product = Product.of(statistics, UNITS)
+    assert len(product.units) == summed
+    swapped = draw_swaps(Draws(2, UNITS, UNITS), 0, 5).astype(np.uint8)
+    own = take_places(swapped, product.units)
+    assert (own is swapped) == (summed == UNITS)
+    expected = np.einsum("nu,uk->kn", swapped.astype(np.int64), statistics[:, 1] - statistics[:, 0])
+    weights = np.ones((3, UNITS), np.float32)
+    ways = [product.weigh(weights), product.weigh(weights[:1]), *(product.weigh_in_bytes(weights, form) for form in forms())]
+    for columns in ways:
+        assert columns is not None
+        assert np.array_equal(columns.multiply(own)[:, :, 0], expected)
 
 
 @pytest.mark.parametrize("form", forms()[:1])
