@@ -141,8 +141,8 @@ class _Joined(Pairs):
         return np.concatenate([np.zeros(0, np.bool_), *(part.known(path) for part in self.parts)])
 
     def where(self, mask: NDArray[np.bool_]) -> Pairs:
-        ends = np.cumsum([len(part) for part in self.parts])[:-1]
-        return _Joined([part.where(own) for part, own in zip(self.parts, np.split(mask, ends), strict=True)])
+        ends = np.cumsum([len(part) for part in self.parts], dtype=np.int64)
+        return _Joined([part.where(mask[stop - len(part) : stop]) for part, stop in zip(self.parts, ends, strict=True)])
 
 
 def join_pairs(parts: Iterable[Pairs]) -> Pairs:

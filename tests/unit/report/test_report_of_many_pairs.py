@@ -29,7 +29,7 @@ from pipeline.report.pairs.cube_facts import NO_SPREAD
 from pipeline.report.pairs.listing import choose_pairs
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.pairs.pair_table import pair_table
-from pipeline.report.pairs.pairs import ListedPairs, as_pairs
+from pipeline.report.pairs.pairs import ListedPairs, as_pairs, join_pairs
 from pipeline.report.rows import PairRow
 from pipeline.report.write import write_report
 
@@ -98,6 +98,14 @@ def test_columns_say_of_all_pairs_what_their_rows_say() -> None:
             for path in ("p", "ties", "margin", "interval.lo"):
                 np.testing.assert_array_equal(one.floats(path), other.floats(path))
             assert list(one) == list(other)
+
+
+def test_those_chosen_of_several_families_are_those_of_each_and_none_of_no_family() -> None:
+    rows = list(next(iter(several().full.values())))
+    joined = join_pairs([as_pairs(rows[:2]), as_pairs([]), as_pairs(rows[2:])])
+    chosen = np.arange(len(rows)) % 3 != 1
+    assert list(joined.where(chosen)) == [row for row, is_chosen in zip(rows, chosen, strict=True) if is_chosen]
+    assert list(join_pairs([]).where(np.zeros(0, np.bool_))) == []
 
 
 def test_a_pair_that_is_not_asked_for_a_note_has_none() -> None:
