@@ -81,6 +81,10 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+_WORD = re.compile(r"( *)([^ ]+(?: [=≤≥<>±×] [\d.\-][^ ]*)?)")
+"""A word, or what is said of its size: no line ends within α = 0.05."""
+
+
 def fill(text: str, width: int, indent: str = "  ") -> str:
     """Break a text between words into lines that a terminal does not break; a word that is wider than that stays whole.
 
@@ -94,9 +98,13 @@ def fill(text: str, width: int, indent: str = "  ") -> str:
     >>> print(fill("大きなモデル has the best score", 24))
     大きなモデル has the
       best score
+    >>> print(fill("two-sided, at α = 0.05 and n = 200", 20))
+    two-sided, at
+      α = 0.05 and
+      n = 200
     """
     lines = [""]
-    for spaces, word in re.findall("( *)([^ ]+)", text.replace("\n", " ")):  # other spaces keep a number and its unit together
+    for spaces, word in _WORD.findall(text.replace("\n", " ")):  # other spaces keep a number and its unit together
         line = lines[-1] + spaces + word
         if lines[-1].strip() and text_width(line) > width:
             lines.append(indent + word)
