@@ -59,7 +59,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
 def test_pairs_have_the_gain_interval_and_p_of_the_document(shown: Shown, where: str) -> None:
     assert len(shown.document["pairs"]) == 6
     for row in shown.document["pairs"]:
-        numbers = [f"{value:.5f}" for value in (row["delta"], row["interval"]["lo"], row["interval"]["hi"])]
+        numbers = [f"{value:.3f}" for value in (row["delta"], row["interval"]["lo"], row["interval"]["hi"])]
         if where == "page":
             numbers = [number.replace("-", "\N{MINUS SIGN}") for number in numbers]  # as typeset text has it
         expected = [*numbers, format_p(row["p"]), format_p(row["p_adjusted"])]
@@ -70,7 +70,7 @@ def test_pairs_have_the_gain_interval_and_p_of_the_document(shown: Shown, where:
 @pytest.mark.parametrize("where", ["terminal", "Markdown", "LaTeX", "page"])
 def test_systems_have_the_rank_score_and_interval_of_the_document(shown: Shown, where: str) -> None:
     for row in shown.document["leaderboard"]:
-        numbers = [f"{value:.5f}" for value in (row["score"], row["interval"]["lo"], row["interval"]["hi"])]
+        numbers = [f"{value:.3f}" for value in (row["score"], row["interval"]["lo"], row["interval"]["hi"])]
         found = shown.words_of(where, str(row["rank"]), row["name"])
         assert found[2:5] == numbers
         assert found[5].replace("--", "–") == f"{row['rank_low']}–{row['rank_high']}"
@@ -78,7 +78,7 @@ def test_systems_have_the_rank_score_and_interval_of_the_document(shown: Shown, 
 
 def test_figure_and_verdict_have_the_scores_of_the_document(shown: Shown) -> None:
     words = re.findall(r"<text[^>]*>([^<]*)</text>", shown.page)
-    scores = {row["name"]: f"{row['score']:.5f}" for row in shown.document["leaderboard"]}
+    scores = {row["name"]: f"{row['score']:.3f}" for row in shown.document["leaderboard"]}
     assert {name: words[words.index(name) + 1] for name in NAMES} == scores
     (verdict,) = shown.document["verdict"]
     assert f"best has the best score, {scores['best']}," in verdict["sentences"][0]
