@@ -27,7 +27,9 @@ from pipeline.resampling.address import draw_key
 __all__ = ["KINSHIP_NOTES", "kinship_rows"]
 
 FEWEST_OTHERS = 2
-CELLS_AT_ONCE = 2**22
+CELLS_AT_ONCE = 2**18
+"""Pairs times arrangements: what the caches hold. Larger arrays are given back to the system, and paid for again, each time."""
+
 KINSHIP_NOTES = (
     "Ratio: the standard error of the pairs of a class to that of all other pairs, by least squares on gain and class, at the mean "
     "gain of all pairs. Below 1, these pairs reach significance at smaller gains. Near borderline: the same among the pairs near "

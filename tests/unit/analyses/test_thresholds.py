@@ -6,6 +6,7 @@ from pipeline.analyses.pair_classes import PairClass, read_classes
 from pipeline.analyses.pairs import Window, percentile_of
 from pipeline.analyses.system_bootstrap import SystemBootstrap, system_interval
 from pipeline.analyses.system_sample import sample_systems
+from pipeline.analyses.thresholds import kinship
 from pipeline.analyses.thresholds.analysis import Thresholds, fit_logistic
 from pipeline.errors import StudyError
 from pipeline.interfaces.charts import Chart
@@ -286,6 +287,16 @@ def test_drawn_labels_of_kinship_have_an_address():
     assert (one["arrangements"], one["exact"]) == (1000, False)
     assert one == same
     assert one["p"] != other["p"]
+
+
+@pytest.mark.parametrize("permutations", [99, 10_000], ids=["drawn", "all"])
+def test_how_many_arrangements_are_looked_at_together_changes_no_kinship(monkeypatch, permutations):
+    cube, found = kin_cube(factor=0.97), []
+    for cells in (1, 500, 2**22):
+        monkeypatch.setattr(kinship, "CELLS_AT_ONCE", cells)
+        found.append(Thresholds().find({"news": cube}, {"permutations": permutations}).details["kinship"])
+    assert found[0] == found[1] == found[2]
+    assert found[0][0]["p"] > 0
 
 
 def test_any_classes_of_pairs_have_rows_marks_and_ratios():
