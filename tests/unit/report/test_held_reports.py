@@ -20,6 +20,8 @@ from pipeline.report.held import hand_over, hold_reports
 from pipeline.report.layout.summary import summarise
 from pipeline.report.results import Results, latex_of
 
+pytestmark = pytest.mark.usefixtures("few_nulls")
+
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "looked", "at", "its", "dog")
 
 
