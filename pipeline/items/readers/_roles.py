@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -92,7 +93,7 @@ def find_roles(
     if of_system is not None and item is None:
         item = _item_column(table, of_system, columns, taken)
     if item is None and of_system is None:
-        item = _numbering_column(table, taken)
+        item = _numbering_column(table, columns, taken)
     return Roles(item, of_system, _replica_column(table, item, of_system, columns, taken), groups)
 
 
@@ -143,19 +144,27 @@ def _model_column(table: Table, item: str | None) -> str | None:
     return "model" if several and len(set(table.column("model"))) > 1 else None
 
 
-def _numbering_column(table: Table, taken: Collection[str]) -> str | None:
+def _numbering_column(table: Table, columns: Mapping[str, str], taken: Collection[str]) -> str | None:
     """Return the column that is called as items are and has another whole number, or another word, in each row: no score does both.
 
-    Of two rows, words may be a right and a wrong answer.
+    Of two rows, words may be a right and a wrong answer. In each row of a run will do, where every run has several.
     """
+    alone, by_run = [], []
     for name in table.header:
-        if name not in taken and (name.lower() in _ITEMS or name in _UNNAMED):
-            values = table.column(name)
+        if name not in {*taken, columns.get(REPLICA)} and (name.lower() in _ITEMS or name in _UNNAMED):
+            column = table.column(name)
+            values = set(column)
             numbered = all(map(str.isdecimal, values))
             named = len(values) > 2 and all(re.search(r"[^\W\d_]", value) and not is_number(value) for value in values)
-            if len(set(values)) == len(values) and (numbered or named):
-                return name
-    return None
+            if not (numbered or named):
+                continue
+            if len(values) == len(column):
+                alone.append(name)
+            else:
+                run = _tell_apart(table, [("", value) for value in column], columns, {*taken, name})
+                if run is not None and min(Counter(table.column(run)).values()) > 1:
+                    by_run.append(name)
+    return _first(alone, by_run, columns)
 
 
 def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken: Collection[str]) -> str | None:
@@ -169,7 +178,7 @@ def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken
         return None  # a row a system: every column is an item
     alone, by_run = [], []
     for name in _ITEMS:
-        if name in table.header and name not in taken:
+        if name in table.header and name not in {*taken, columns.get(REPLICA)}:
             values = table.column(name)
             keys = list(zip(systems, values, strict=True))
             if len(keys) == len(set(values)):
@@ -178,8 +187,12 @@ def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken
                 alone.append(name)
             elif _tell_apart(table, keys, columns, {*taken, name, of_system}) is not None:
                 by_run.append(name)
-    found = [*by_run, *alone] if REPLICA in columns else [*alone, *by_run]
-    return found[0] if found else None
+    return _first(alone, by_run, columns)
+
+
+def _first(alone: Sequence[str], by_run: Sequence[str], columns: Mapping[str, str]) -> str | None:
+    """Return a column of items that needs no runs, else one that does; the other way round where the study names the runs."""
+    return next(iter((*by_run, *alone) if REPLICA in columns else (*alone, *by_run)), None)
 
 
 def _replica_column(

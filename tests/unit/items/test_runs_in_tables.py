@@ -110,6 +110,28 @@ def test_a_column_that_tells_all_rows_of_a_system_apart_names_the_items_unless_r
     assert {name: items.ids for name, items in found.items()} == dict.fromkeys(("a/0", "a/1", "b/0", "b/1"), ("p0", "p1"))
 
 
+@pytest.mark.parametrize("names", [("red", "blue", "green"), ("7", "8", "9")], ids=["words", "numbers"])
+@pytest.mark.parametrize("columns", [{}, {"replica": "seed"}], ids=["by its name", "named"])
+@pytest.mark.parametrize("system", [None, "north"], ids=["wide", "one model"])
+def test_items_under_another_name_stand_once_for_each_run(
+    names: tuple[str, ...], columns: dict[str, str], system: str | None, tmp_path: Path
+) -> None:
+    rows = [(name, seed, f"{seed}.{k}") for seed in (1, 2) for k, name in enumerate(names)]
+    rows[3:] = rows[:2:-1]  # the second run has its items in another order
+    table = "question,seed,north\n" + "".join(f"{name},{seed},{value}\n" for name, seed, value in rows)
+    found = read(tmp_path, table, columns, system=system)
+    assert found == {
+        "north/1": (names, ("1.0", "1.1", "1.2"), {"model": "north", "replica": "1"}),
+        "north/2": (names[::-1], ("2.2", "2.1", "2.0"), {"model": "north", "replica": "2"}),
+    }
+
+
+def test_what_tells_rows_apart_because_each_has_another_is_no_run(tmp_path: Path) -> None:
+    table = "question,trial,north\nred,0.31,1\nred,0.47,2\nblue,0.52,3\ngreen,0.68,4\n"
+    (tmp_path / "t.csv").write_text(table)
+    assert list(load_reader("scores").read_outputs(tmp_path / "t.csv", system=None, options={})) == ["trial", "north"]
+
+
 @pytest.mark.parametrize("layout", ["long", "wide", "rows"])
 def test_runs_of_two_models_with_the_same_name_are_refused(layout: str, tmp_path: Path) -> None:
     table = {
