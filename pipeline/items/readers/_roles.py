@@ -162,7 +162,7 @@ def _numbering_column(table: Table, columns: Mapping[str, str], taken: Collectio
                 alone.append(name)
             else:
                 run = _tell_apart(table, [("", value) for value in column], columns, {*taken, name})
-                if run is not None and min(Counter(table.column(run)).values()) > 1:
+                if run is not None and min(Counter(filter(str.strip, table.column(run))).values(), default=0) > 1:
                     by_run.append(name)
     return _first(alone, by_run, columns)
 

@@ -89,14 +89,17 @@ def spell(values: Collection[str], odd: Collection[str], *, commas: bool) -> Spe
     wrong = frozenset(kinds.pop("other", ()))
     if wrong and set(kinds) <= {"truth"} and not any(value.strip().lower() in MISSING for value in wrong):
         return Spelling("other", {}, wrong)  # yes, no and maybe; or countries, of which NO is one
+    words = {value.strip().lower() for value in wrong} - EMPTY
+    if words and not kinds and words.isdisjoint(MISSING) and not any(is_numeral(word, commas=True) for word in words):
+        return Spelling("other", {}, wrong)  # notes, of which some items have none
     mixed = kinds if len(kinds) > 1 else marks if len(marks) > 1 else {}
     kind = next(iter(kinds), "number")  # nothing but marks of numbers that are missing: a system without a score, and no text
     mark = next(iter(marks), "")
     if not mixed:
         return Spelling(kind, numbers, wrong, mark=mark)
-    words = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
+    ways = " and ".join(_WORDS[name] for name in sorted(mixed, key=lambda name: -len(mixed[name])))
     rarer: set[str] = min(mixed.values(), key=len)
-    return Spelling(kind, numbers, wrong, words, frozenset(rarer), mark)
+    return Spelling(kind, numbers, wrong, ways, frozenset(rarer), mark)
 
 
 def _read(value: str, *, commas: bool) -> tuple[str, str]:

@@ -100,6 +100,19 @@ def test_a_column_without_any_number_is_not_told_to_be_of_missing_items(tmp_path
         assert {p.help for p in problems} == {"write numbers, or leave the column out: it has none"}
 
 
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_a_column_of_notes_may_have_empty_cells_and_is_left_out(missing: str, tmp_path: Path) -> None:
+    found, scores = look(tmp_path, "item,north,south,note\nq1,1,2,\nq2,3,4,too short\nq3,5,6,None\n", missing)
+    assert scores == {"north": ("1", "3", "5"), "south": ("2", "4", "6")}
+    assert any("the column 'note' holds text, and was left out" in told for told in found.warnings)
+
+
+@pytest.mark.parametrize("value", ["inf", "0,5"])
+def test_a_column_of_what_might_be_numbers_is_not_taken_for_notes(value: str, tmp_path: Path) -> None:
+    problems = refusal(tmp_path, f'item,north,south,east\nq1,1,2,\nq2,3,4,"{value}"\nq3,5,6,high\n', "drop")
+    assert {p.code for p in problems} == {"P210"}
+
+
 def test_a_row_with_some_of_its_numbers_is_neither_there_nor_missing(tmp_path: Path) -> None:
     table = "item,system,errors,words\nq1,north,1,9\nq2,north,,\nq3,north,2,\nq1,south,1,9\nq2,south,3,7\nq3,south,0,8\n"
     (problem,) = refusal(tmp_path, table, "drop")

@@ -126,6 +126,12 @@ def test_items_under_another_name_stand_once_for_each_run(
     }
 
 
+def test_a_run_without_a_name_is_refused_and_no_system(tmp_path: Path) -> None:
+    table = "question,seed,north\nred,1,1\nblue,1,2\ngreen,1,1\nred,2,1\nblue,,2\ngreen,2,1\n"
+    problem = refusal(tmp_path, table)
+    assert (problem.code, problem.where) == ("P212", f"{tmp_path / 't.csv'}:6")
+
+
 def test_what_tells_rows_apart_because_each_has_another_is_no_run(tmp_path: Path) -> None:
     table = "question,trial,north\nred,0.31,1\nred,0.47,2\nblue,0.52,3\ngreen,0.68,4\n"
     (tmp_path / "t.csv").write_text(table)
