@@ -137,7 +137,7 @@ def nothing_synced() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_found_out_twice() -> Iterator[None]:
-    """Find out once in a process what every small run finds out for itself: it was a twelfth of the CPU seconds of their tests.
+    """Find out once in a process what every small run finds out for itself: some hundredths of the CPU time of their tests.
 
     These are the speed of the machine, the versions of packages, and, for each task, which of hundreds of loaded libraries have
     threads: that again once something was imported.

@@ -144,6 +144,8 @@ def usual_metrics(found: FormatInUse, outputs: Mapping[str, str], *, base: Path)
         message = f"no metric is usual for the format {form!r}, and none is given"
         raise UsageError.of("P010", message, help="name one with -m; `pipeline metrics` lists them")
     if not load_reader(found.value).named_scores:
+        if found.metric == "mean":
+            _refuse_open_mean(found, outputs, base)
         return UsualMetrics([found.metric])
     columns = _read_columns(found, outputs, base)
     common = [name for name in columns[0] if all(name in others for others in columns)]
@@ -253,6 +255,14 @@ def _read(found: FormatInUse, path: Path, system: str) -> Mapping[str, Items]:
     """Return an output, or all that a file holds, by system: its columns are there whatever becomes of a field without a number."""
     asked = None if system == "*" and found.holds_systems else system
     return load_reader(found.value).read_outputs(path, system=asked, options={"columns": found.columns, "missing": "drop"})
+
+
+def _refuse_open_mean(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> None:
+    """Refuse to say that more is better of a column that nobody named and that is called an error or a loss: P016."""
+    columns = _read_columns(found, outputs, base)
+    name = usual_column(columns[0])
+    if name in columns[0] and _direction(name, columns) is None:
+        raise _open_direction(name)
 
 
 def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from support.studies import run_cli
 
@@ -242,7 +243,7 @@ def test_outputs_are_read_for_their_directions_only_where_these_may_be_told(
     monkeypatch.setattr(
         metrics_asked, "_columns", lambda found, path, system: (asked.append(path), columns(found, path, system))[1]
     )
-    cases = [(tables, [], 0), (tables, ["mean"], 0), (tables, ["f1", "score"], 1), (harness, [], 2), (harness, ["acc", "wer"], 2)]
+    cases = [(tables, [], 1), (tables, ["mean"], 0), (tables, ["f1", "score"], 1), (harness, [], 2), (harness, ["acc", "wer"], 2)]
     for paths, metrics, reads in cases:
         asked.clear()
         metrics_of(paths, metrics=metrics)
@@ -311,3 +312,30 @@ def test_braces_that_are_no_mapping_are_refused_where_they_stand(text: str) -> N
 )
 def test_the_time_in_the_name_of_a_file_is_part_of_a_name_only_where_nothing_else_is(paths: list[str], names: list[str]) -> None:
     assert name_outputs(paths) == dict(zip(names, paths, strict=True))
+
+
+@pytest.mark.parametrize("name", ["error_rate", "WER", "val loss", "seconds", "pct_stereotype"])
+@pytest.mark.parametrize("layout", ["files", "long", "parquet"])
+def test_the_one_column_of_tables_is_not_taken_for_a_score_where_its_name_says_otherwise(
+    tmp_path: Path, name: str, layout: str
+) -> None:
+    values = {"north": (0.5, 0.25, 0.1), "south": (0.6, 0.35, 0.2)}
+    frame = pd.DataFrame([{"item": k, "system": of, name: v} for of, each in values.items() for k, v in enumerate(each)])
+    paths = [tmp_path / f"{of}.csv" for of in values] if layout == "files" else [tmp_path / f"all.{layout.replace('long', 'csv')}"]
+    if layout == "files":
+        for path, (_, rows) in zip(paths, frame.groupby("system"), strict=True):
+            rows.drop(columns="system").to_csv(path, index=False)
+    elif layout == "long":
+        frame.to_csv(paths[0], index=False)
+    else:
+        frame.to_parquet(paths[0])
+    with pytest.raises(UsageError, match="P016") as caught:
+        compare_study(paths, [])
+    assert f"column: {name}" in str(caught.value.problems[0].help)
+    asked = {"name": "rate", "metric": "mean", "column": name, "higher_is_better": False}
+    assert compare(paths, metrics=[asked], replicates=999)["leaderboard"][0]["name"] == "north"
+
+
+def test_a_system_may_be_called_as_an_error_is(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("item,loss,error\nq1,1,0\nq2,1,1\n")
+    assert [row["name"] for row in compare([tmp_path / "all.csv"], replicates=999)["leaderboard"]] == ["loss", "error"]
