@@ -93,11 +93,11 @@ def survey_test_set(
     read = _read_outputs(files, base, systems, gold, problems)
     candidates, notes = read.candidates, read.notes
     if REPLICA in spec.columns and candidates and not any(REPLICA in each.output.coordinates for each in candidates):
-        message = f"no column '{spec.columns[REPLICA]}' of runs was read: the format {files.reader.name} knows none"
+        message = f"the column '{spec.columns[REPLICA]}' was not read: the format {files.reader.name} has no column of runs"
         problems.append(Problem("P211", message, name, "give each run a file of its own: a path with {system} and {replica}"))
-    lacking = [candidate.system for candidate in candidates if not candidate.ids] if spec.missing != "error" else []
-    if lacking:  # of no item of theirs anything is known: they would count as 0 throughout, or leave nothing to compare
-        problems.extend(Problem("P218", f"system '{system}' lacks every item", name, _LACKS) for system in lacking)
+    empty = [candidate.system for candidate in candidates if not candidate.ids] if spec.missing != "error" else []
+    if empty:  # they would count as 0 throughout, or leave nothing to compare
+        problems.extend(Problem("P218", f"system '{system}' has no items", name, _EMPTY) for system in empty)
         raise DataError(*problems)
     if not problems and spec.outputs is not None and len(candidates) < min_systems:
         raise _too_few(name, spec, read, min_systems)
@@ -185,7 +185,7 @@ def _read_outputs(files: OutputFiles, base: Path, systems: Systems, gold: Items 
     return read
 
 
-_LACKS = "leave it out by `systems.exclude`, or write its items"
+_EMPTY = "give its outputs, or leave it out by `systems.exclude`"
 _WITHOUT_FILE = "folders without a file that `outputs:` names"
 
 

@@ -40,7 +40,7 @@ ITEMS = {
             },
         ),
         Case(
-            "leave it out by `systems.exclude`, or write its items",
+            "give its outputs, or leave it out by `systems.exclude`",
             "{format: scores, outputs: x.csv, missing: zero}",
             {"x.csv": "system,q1,q2,q3\na,1,2,2\nb,2,3,5\nc,,,\n"},
             {"more": "systems: {exclude: [c]}\n"},

@@ -28,7 +28,7 @@ ChooseColumns = Callable[[Table, Sequence[str]], list[str]]
 """Which of the columns without another role hold values; raises where one of them is malformed."""
 
 EmptyValues = Callable[[str], Collection[str]]
-"""What stands in a chosen column where an item has no value, and is missing."""
+"""Which values of a chosen column say that there is none: the item is then missing."""
 
 
 def split_systems(
@@ -75,7 +75,7 @@ def split_systems(
     models : bool
         Whether a column ``model`` may hold the systems, where values are numbers and cannot be mistaken for names.
     empty : callable, optional
-        What stands for no value; asked after ``choose``.
+        Gives the values of a chosen column that say that there is none; called after ``choose``.
 
     Raises
     ------
@@ -175,11 +175,11 @@ def _refuse_halves(table: Table, chosen: Sequence[str], missing: Mapping[str, Co
     places = {name: table.header.index(name) for name in chosen}
     problems = []
     for row, line in zip(table.rows, table.lines, strict=True):
-        lacks = [name for name, place in places.items() if row[place] in missing[name]]
-        if 0 < len(lacks) < len(chosen):
-            message = f"column '{lacks[0]}' has {row[places[lacks[0]]]!r} in a row that has numbers in other columns"
+        without = [name for name, place in places.items() if row[place] in missing[name]]
+        if 0 < len(without) < len(chosen):
+            message = f"column '{without[0]}' has {row[places[without[0]]]!r}, and other columns of the row have numbers"
             help_ = "write a number, or leave all numbers of the row empty: the item is then missing"
-            problems.append(Problem("P210", message, f"{table.source}:{line}:{lacks[0]}", help_))
+            problems.append(Problem("P210", message, f"{table.source}:{line}:{without[0]}", help_))
     refuse(problems)
 
 

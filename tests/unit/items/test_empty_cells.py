@@ -87,7 +87,7 @@ def test_a_system_or_a_run_that_lacks_every_item_is_refused_or_left_out(
     table: str, lacking: str, missing: str, tmp_path: Path
 ) -> None:
     (problem,) = refusal(tmp_path, table, missing)
-    assert (problem.code, problem.message) == ("P218", f"system '{lacking}' lacks every item")
+    assert (problem.code, problem.message) == ("P218", f"system '{lacking}' has no items")
     spec = TestSet(format="scores", outputs="t.csv", missing=missing)
     found = survey_test_set("t", spec, base=tmp_path, systems=Systems(exclude=[lacking]), unit="item")
     assert found.frame.ids == ("q1", "q2")

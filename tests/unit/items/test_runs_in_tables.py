@@ -172,7 +172,7 @@ def test_formats_without_such_a_column_say_so(tmp_path: Path) -> None:
         survey_test_set("t", spec, base=tmp_path, systems=Systems(), unit="item")
     (problem,) = caught.value.problems
     assert problem.code == "P211"
-    assert "the format json-lines knows none" in problem.message
+    assert "the format json-lines has no column of runs" in problem.message
 
 
 def test_models_of_a_long_data_frame_are_compared() -> None:
