@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,19 @@ def test_what_another_run_is_about_to_keep_is_not_written_into(tmp_path: Path) -
     carry("keep", first, kept)
     assert half.read_bytes() == b"half of an"
     assert kernels_in(kept) == {KERNEL: b"code"}
+
+
+@pytest.mark.parametrize("what", ["bring", "keep"])
+def test_copies_that_a_killed_run_left_are_removed_and_those_of_a_running_one_stay(tmp_path: Path, what: str) -> None:
+    kept, here = checkout(tmp_path / "kept", {KERNEL: b"code"}), checkout(tmp_path / "here", {KERNEL: b"code"})
+    written_to = kept if what == "keep" else here
+    left, new = (written_to / f"{KERNEL}.{suffix}" for suffix in ("x7Ab2c", "y8Bc3d"))
+    left.write_bytes(b"half of an")
+    new.write_bytes(b"half of an")
+    two_hours_ago = time.time() - 7200
+    os.utime(left, (two_hours_ago, two_hours_ago))
+    carry(what, here, kept)
+    assert (left.exists(), new.exists()) == (False, True)
 
 
 def test_anything_else_is_refused() -> None:
