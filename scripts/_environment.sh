@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 #
 #   make_environment [INTERPRETER]      sets VENV to the directory of an environment with the package, the reference systems and tools
+#   choose_interpreter VARIABLE         sets INTERPRETER to what VARIABLE names, which has the package already, or to that of VENV
+#   run_module VARIABLE MODULE …        becomes a module of this folder, run by that interpreter, its arithmetic on one thread
 #
 # PYTHON names the interpreter, otherwise it is the first of python3.13, python3.12, python3.11, python3 that will do.
 
@@ -80,4 +82,18 @@ make_environment() {
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint "$ROOT/constraints.txt" \
     --editable "$ROOT[slurm,test,check,docs]" --editable "$ROOT/workflows/reference_systems[crf]" >&2 </dev/null
   printf '%s\n' "$wanted" >"$mark"
+}
+
+choose_interpreter() {
+  INTERPRETER=${!1:-}
+  if [ -z "$INTERPRETER" ]; then
+    make_environment
+    INTERPRETER=$VENV/bin/python
+  fi
+}
+
+run_module() {
+  choose_interpreter "$1"
+  export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+  PYTHONPATH=$ROOT/scripts${PYTHONPATH:+:$PYTHONPATH} exec "$INTERPRETER" -m "${@:2}" </dev/null
 }
