@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from markdown_tables import fill_marked
 
 from benchmarks.tables import TABLES, render_all
 
@@ -43,12 +44,12 @@ def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
     """
     shown = render_all(records)
 
-    def fill(found: re.Match[str]) -> str:
-        if found[1] not in TABLES:
-            raise ValueError(f"there is no table {found[1]!r}; there are {', '.join(TABLES)}")
-        return f"<!-- bench: {found[1]} -->\n{shown.get(found[1], _NOTHING)}\n<!-- end -->"
+    def make(name: str) -> str:
+        if name not in TABLES:
+            raise ValueError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        return shown.get(name, _NOTHING)
 
-    return re.sub(r"<!-- bench: (\w+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return fill_marked(text, "bench", make)
 
 
 def update_document(path: Path, records: Sequence[Mapping[str, Any]]) -> None:

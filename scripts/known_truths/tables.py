@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markdown_tables import fill_marked, render_table
 
 __all__ = ["fill_tables", "truths_table"]
 
@@ -23,14 +24,9 @@ def truths_table(records: Sequence[Mapping[str, Any]]) -> str:
         )
         for record in records
     ]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
     """Return a document with the table between ``<!-- truths -->`` and ``<!-- end -->`` written anew."""
-    return re.sub(
-        r"<!-- truths -->\n.*?<!-- end -->",
-        lambda _: f"<!-- truths -->\n{truths_table(records)}\n<!-- end -->",
-        text,
-        flags=re.DOTALL,
-    )
+    return fill_marked(text, "truths", lambda _: truths_table(records))

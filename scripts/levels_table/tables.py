@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markdown_tables import fill_marked, render_table
 
 from levels_table.cases import CASES, SAID
 from levels_table.expected import is_exact
@@ -19,7 +20,7 @@ def case_table(case: Case, records: Sequence[Mapping[str, Any]]) -> str:
     computed = "exact" if is_exact(case.null) else "many units"
     head = ("rule", "said", f"{computed}: .01 / .05 / .10", "found at .01", "at .05", "at .10", "trials")
     rows = [_row(record) for record in records if record["case"] == case.key]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def _row(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -41,8 +42,4 @@ def fill_tables(text: str, stored: Mapping[str, Any]) -> str:
     made |= {f"interval-{systems}": interval_table(systems, stored["verdicts"]) for systems in SYSTEMS}
     made["verdict-unseen"] = unseen_table(stored["verdicts"])
 
-    def fill(found: re.Match[str]) -> str:
-        table = made[found[1]] if found[1] in made else case_table(TABLES[found[1]], stored["records"])
-        return f"<!-- levels: {found[1]} -->\n{table}\n<!-- end -->"
-
-    return re.sub(r"<!-- levels: ([\w-]+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return fill_marked(text, "levels", lambda name: made[name] if name in made else case_table(TABLES[name], stored["records"]))

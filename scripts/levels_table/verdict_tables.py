@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from markdown_tables import render_table
+
 from levels_table.rates import interval
 from levels_table.verdict_nulls import KINDS
 from levels_table.verdicts import Cell, add_trials
@@ -75,7 +77,7 @@ def verdict_table(systems: int, records: Sequence[Mapping[str, Any]]) -> str:
     head = ("scores", "n", "false", "withheld", "before", "t", "found", "withheld", "before", "t", "trials")
     known = {_key(record): record for record in records}
     rows = [_row(known[cell.key]) for cell in CELLS if cell.systems == systems and cell.key in known]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def _row(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def interval_table(systems: int, records: Sequence[Mapping[str, Any]]) -> str:
             sides = (_per_cent(record[f"{side}{name}"] / (trials * pairs)) for side in ("above", "below"))
             cells += [f"{_per_cent(record[f'missed{name}'] / trials)} [{low}, {high}]", " + ".join(sides)]
         rows.append((*cells, f"{record['nulls']:,} + {record['gains']:,}"))
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def _in_turn(record: Mapping[str, Any], name: str, trials: int) -> list[str]:
@@ -120,7 +122,7 @@ def unseen_table(records: Sequence[Mapping[str, Any]]) -> str:
             apart = ((false, unseen), (record["false"] - false, record["nulls"] - unseen))
             those = [_per_cent(hits / trials) if trials else "–" for hits, trials in apart]
             rows.append((str(record["systems"]), f"{record['units']:,}", _per_cent(unseen / record["nulls"]), *those))
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def _per_cent(share: float) -> str:

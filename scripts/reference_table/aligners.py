@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.links import LinksReader
@@ -48,13 +49,12 @@ def table(data: Path) -> str:
     rows = [[name, *_curve(trainer, items, gold)] for name, trainer in TRAINERS.items()]
     rows += [[name, "–", "–", found, "–", "–"] for name, found in OTHERS.items()]
     head = ["AER, %", "first ¼", "first ½", "all 447", f"{DRAWS} bootstrap samples", "first 337, on the last 110"]
-    trained = [["as published, trained on 1.1 million pairs", "AER, %"], ["---", "---:"]]
+    trained = []
     for name in ON_A_MILLION:
         outputs = reader.read_outputs(folder / "systems" / f"{name}.txt.gz", system=name, options=options)
         trained.append([f"`{name}`", f"{_rate(gold, outputs[name].columns['link']):.1f}"])
-    return "\n\n".join(
-        "\n".join("| " + " | ".join(cells) + " |" for cells in lines) for lines in ([head, ["---"] + ["---:"] * 5, *rows], trained)
-    )
+    published = render_table(["as published, trained on 1.1 million pairs", "AER, %"], trained, words=1)
+    return f"{render_table(head, rows, words=1)}\n\n{published}"
 
 
 def _curve(trainer: Trainer, items: TrainingItems, gold: Items) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 from numpy.typing import NDArray
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
@@ -49,11 +50,16 @@ def table(data: Path) -> str:
     training = read_gold(reader, data / "conll2000" / "train.txt.gz")
     tests = [read_gold(reader, data / "conll2000" / "test.txt.gz"), read_gold(reader, data / "twitter-chunks" / "test.txt.gz")]
     items = TrainingItems(training.ids, training.columns)
-    whole = [
-        ["all 8936 sentences", "recall", "precision", "F1", "recall in the paper: all; bootstrap", "recall, tweets", "CPU seconds"]
+    head = [
+        "all 8936 sentences",
+        "recall",
+        "precision",
+        "F1",
+        "recall in the paper: all; bootstrap",
+        "recall, tweets",
+        "CPU seconds",
     ]
-    whole.append(["---"] + ["---:"] * 6)
-    curve = [["recall, bootstrap samples", *("¼", "½", "1")], ["---"] + ["---:"] * 3]
+    whole, curve = [], []
     for name, trainer in TRAINERS.items():
         begin = time.process_time()
         (recall, precision), (abroad, _) = test_sample(trainer, items, np.arange(len(items)), tests)
@@ -62,7 +68,8 @@ def table(data: Path) -> str:
         whole.append([name, *(f"{score:.2f}" for score in scores), PUBLISHED.get(name, "–"), f"{abroad:.2f}", f"{spent:.0f}"])
         curve.append([name, *(_point(trainer, items, tests[:1], fraction) for fraction in FRACTIONS)])
     whole += [[name, *scores, "–", "–", "–"] for name, scores in OTHERS.items()]
-    return "\n\n".join("\n".join("| " + " | ".join(cells) + " |" for cells in rows) for rows in (whole, curve))
+    curves = render_table(["recall, bootstrap samples", "¼", "½", "1"], curve, words=1)
+    return f"{render_table(head, whole, words=1)}\n\n{curves}"
 
 
 def _point(trainer: Trainer, items: TrainingItems, tests: list[Items], fraction: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.brackets import BracketReader
@@ -41,7 +42,7 @@ def table(data: Path) -> str:
             figures = _test(trainer, gold, test, round(TRAINED_ON * share))
             cells.append(figures[0])
         rows.append([name, *cells, *figures[1:]])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] + ["---:"] * 7, *rows))
+    return render_table(head, rows, words=1)
 
 
 def _test(trainer: Trainer, gold: Items, test: Items, size: int) -> list[str]:

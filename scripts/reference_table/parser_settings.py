@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 from numpy.typing import NDArray
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
@@ -50,7 +51,7 @@ def table(data: Path) -> str:
         ours = "–" if setting == "defaults" else _show(developed, found[parser, "defaults"][0])
         other = _show(developed, found[GRAPH, "defaults"][0]) if setting == "defaults" and parser != GRAPH else "–"
         rows.append([parser, setting, f"{_score(developed):.2f}", ours, other, f"{_score(tested):.2f}"])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (HEAD, ["---", "---"] + ["---:"] * 4, *rows))
+    return render_table(HEAD, rows, words=2)
 
 
 def _count(trainer: Trainer, items: TrainingItems, golds: tuple[Items, ...]) -> list[NDArray[np.float64]]:

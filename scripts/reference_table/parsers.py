@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 from numpy.typing import NDArray
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
@@ -40,7 +41,7 @@ def table(data: Path) -> str:
     items = TrainingItems(train.ids, train.columns)
     rows = [[name, *_curve(trainer, items, tests)] for name, trainer in TRAINERS.items()]
     rows += [[name, *cells] for name, cells in OTHERS.items()]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (HEAD, ["---"] + ["---:"] * (len(HEAD) - 1), *rows))
+    return render_table(HEAD, rows, words=1)
 
 
 def read_trees(path: Path) -> Items:

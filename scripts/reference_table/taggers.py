@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
 from pipeline.items.readers.conllu import ConlluReader
@@ -36,7 +37,7 @@ def table(data: Path) -> str:
     head = ["tag accuracy, %", *(f"{case}, {share}" for case in ("news", "editorial", "EWT") for share in ("¼", "½", "all"))]
     rows = [[name, *(cell for train, test in cases for cell in _curve(trainer, train, test))] for name, trainer in TRAINERS.items()]
     rows += [[name, "–", "–", news, "–", "–", editorial, "–", "–", "–"] for name, (news, editorial) in OTHERS.items()]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ["---"] + ["---:"] * 9, *rows))
+    return render_table(head, rows, words=1)
 
 
 def _read(reader: Any, path: Path) -> TrainingItems:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from markdown_tables import render_table
 from numpy.typing import NDArray
 
 from pipeline.interfaces import Items, Trainer, TrainingItems
@@ -46,7 +47,7 @@ def table(data: Path) -> str:
     tests = [read_gold(reader, data / name / "test.txt.gz") for name in ("conll2000", "twitter-chunks")]
     items = TrainingItems(training.ids, training.columns)
     rows = [[name, *_row(trainer, items, tests)] for name, trainer in TRAINERS.items()]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (HEAD, ["---"] + ["---:"] * 5, *rows, PUBLISHED))
+    return render_table(HEAD, [*rows, PUBLISHED], words=1)
 
 
 def _row(trainer: Trainer, items: TrainingItems, tests: list[Items]) -> list[str]:

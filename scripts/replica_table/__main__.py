@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+
+from markdown_tables import render_table
 
 from replica_table.model import Noise, gaussian_limit
 from replica_table.rates import ALPHAS, Case, Rate, measure_rates
@@ -68,7 +70,7 @@ def main(arguments: list[str]) -> None:
 def format_rates(rates: Iterable[Rate]) -> str:
     """Return one line a null and case."""
     head = ["noise", "R", "null", "specified", "Gaussian limit", "at .01", "at .05", "95 % interval", "at .10", "rejected at .05"]
-    return _table(head, [_row(rate) for rate in rates])
+    return render_table(head, [_row(rate) for rate in rates])
 
 
 def _row(rate: Rate) -> list[str]:
@@ -89,11 +91,6 @@ def _row(rate: Rate) -> list[str]:
         at[2],
         f"{rate.rejected[ALPHAS.index(0.05)]:,} of {rate.trials:,}",
     ]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from markdown_tables import render_table
+
 from simulation.cluster import Outcome
 from simulation.rates import Measured
 from simulation.validate import Comparison
@@ -32,7 +34,7 @@ def format_outcomes(outcomes: Sequence[Outcome]) -> str:
         )
     stages = [f"{stage.name} s" for stage in outcomes[0].stages]
     head = ["workers", "tasks", "block seconds", "blocks/s", "GB of cells", *stages]
-    return _table([*head, "all s", "used", "held up by", "blocks alone by"], rows)
+    return render_table([*head, "all s", "used", "held up by", "blocks alone by"], rows)
 
 
 def format_comparisons(comparisons: Iterable[Comparison]) -> str:
@@ -50,7 +52,7 @@ def format_comparisons(comparisons: Iterable[Comparison]) -> str:
         ]
         for c in comparisons
     ]
-    return _table(
+    return render_table(
         ["workers", "measured s", "from its task times", "from rates", "processor s", "from rates", "outside blocks", "load"], rows
     )
 
@@ -91,9 +93,4 @@ def format_measured(measured: Measured) -> str:
         ["a local cluster", f"{measured.start_seconds:.1f} s"],
         ["store, written and synced", f"{measured.store_bandwidth / 1e6:.0f} MB/s"],
     ]
-    return _table(["rate", f"{measured.systems} systems, {measured.processor}, load {measured.load}"], rows)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return render_table(["rate", f"{measured.systems} systems, {measured.processor}, load {measured.load}"], rows)

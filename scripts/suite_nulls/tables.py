@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markdown_tables import fill_marked, render_table
 
 from suite_nulls.simulate import RULES, SIZES
 
@@ -15,7 +16,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> str:
     """Return a line a scenario: per cent of suites in which some claim is made, by rule and number of test sets."""
     head = ("gains of units", "units", *(f"{rule}: {' / '.join(map(str, SIZES))} test sets" for rule in RULES))
     rows = [(record["law"], str(record["units"]), *(_shares(record, rule) for rule in RULES)) for record in records]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
+    return render_table(head, rows)
 
 
 def _shares(record: Mapping[str, Any], rule: str) -> str:
@@ -25,6 +26,4 @@ def _shares(record: Mapping[str, Any], rule: str) -> str:
 
 def fill_table(text: str, records: Sequence[Mapping[str, Any]]) -> str:
     """Return a document with the table between ``<!-- suites -->`` and ``<!-- end -->`` written anew."""
-    return re.sub(
-        r"<!-- suites -->\n.*?<!-- end -->", lambda _: f"<!-- suites -->\n{table(records)}\n<!-- end -->", text, flags=re.DOTALL
-    )
+    return fill_marked(text, "suites", lambda _: table(records))

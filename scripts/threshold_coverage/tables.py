@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markdown_tables import fill_marked, render_table
 
 from threshold_coverage.populations import POPULATIONS
 
@@ -12,10 +13,6 @@ __all__ = ["TABLES", "fill_tables"]
 
 FEWEST = 100
 """Intervals: of fewer no rate is given."""
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
 
 
 def _misses(counts: Mapping[str, int]) -> str:
@@ -43,7 +40,7 @@ def _shown(records: Sequence[Mapping[str, Any]], rule: str) -> str:
         if record["rule"] == rule and record["systems"] >= 75
     ]
     head = ("population", "systems", "threshold", "mean estimate", "shown, %", "misses, % (too low + too high)")
-    return _table(head, rows)
+    return render_table(head, rows)
 
 
 def shown_se_table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -68,12 +65,12 @@ def resampled_table(records: Sequence[Mapping[str, Any]]) -> str:
         for record in records
         if record["rule"] == "se" and record["methods"]["percentile"]["studies"]
     ]
-    return _table(("population", "systems", "largest pair too low, %", "percentile", "bias-corrected", "Wald"), rows)
+    return render_table(("population", "systems", "largest pair too low, %", "percentile", "bias-corrected", "Wald"), rows)
 
 
 def populations_table(_: Sequence[Mapping[str, Any]]) -> str:
     """What the systems are drawn from."""
-    return _table(("population", "systems"), [(one.name, one.words) for one in POPULATIONS])
+    return render_table(("population", "systems"), [(one.name, one.words) for one in POPULATIONS])
 
 
 TABLES = {
@@ -86,8 +83,4 @@ TABLES = {
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
     """Return a document with the table of each ``<!-- thresholds: NAME -->`` … ``<!-- end -->`` written anew."""
-
-    def fill(found: re.Match[str]) -> str:
-        return f"<!-- thresholds: {found[1]} -->\n{TABLES[found[1]](records)}\n<!-- end -->"
-
-    return re.sub(r"<!-- thresholds: (\w+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return fill_marked(text, "thresholds", lambda name: TABLES[name](records))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from markdown_tables import fill_marked, render_table
 from scipy.special import ndtr, ndtri
 
 from pipeline.inference.p_values import clopper_pearson
@@ -28,10 +28,6 @@ def _of(records: Sequence[Mapping[str, Any]], scenarios: Sequence[Scenario]) -> 
     return [(scenario, by_name[scenario.name, scenario.correlation]) for scenario in scenarios]
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, ("---",) * len(head), *rows))
-
-
 def many_table(records: Sequence[Mapping[str, Any]]) -> str:
     """50 documents of 10 items: what resampling of items forgets."""
     rows = []
@@ -43,7 +39,7 @@ def many_table(records: Sequence[Mapping[str, Any]]) -> str:
              f"{100 * gaussian:.1f}", _share(record, "documents"), _share(record, "corrected"))
         )  # fmt: skip
     head = ("ICC", "1 + 9 ICC", "design effect found", "items, % [95 %]", "items, computed", "documents", "documents, corrected")
-    return _table(head, rows)
+    return render_table(head, rows)
 
 
 def few_table(records: Sequence[Mapping[str, Any]]) -> str:
@@ -63,7 +59,7 @@ def few_table(records: Sequence[Mapping[str, Any]]) -> str:
                 _share(record, "corrected"),
             )
         )
-    return _table(("documents", "ICC", "effective", "rejected, % [95 %]", "expected", "corrected"), rows)
+    return render_table(("documents", "ICC", "effective", "rejected, % [95 %]", "expected", "corrected"), rows)
 
 
 TABLES = {"many": many_table, "few": few_table}
@@ -71,8 +67,4 @@ TABLES = {"many": many_table, "few": few_table}
 
 def fill_tables(text: str, records: Sequence[Mapping[str, Any]]) -> str:
     """Return a document with the table of each ``<!-- units: NAME -->`` … ``<!-- end -->`` written anew."""
-
-    def fill(found: re.Match[str]) -> str:
-        return f"<!-- units: {found[1]} -->\n{TABLES[found[1]](records)}\n<!-- end -->"
-
-    return re.sub(r"<!-- units: (\w+) -->\n.*?<!-- end -->", fill, text, flags=re.DOTALL)
+    return fill_marked(text, "units", lambda name: TABLES[name](records))
