@@ -153,8 +153,9 @@ def analyses(names: tuple[str, ...], as_json: bool) -> None:
 
 @cli.command()
 @click.argument("name", required=False, shell_complete=complete_profiles)
+@click.option("--coordinator", is_flag=True, help="Print the script of a SLURM job that runs the coordinator of a study.")
 @json_option
-def profiles(name: str | None, as_json: bool) -> None:
+def profiles(name: str | None, coordinator: bool, as_json: bool) -> None:
     """List the clusters that --cluster knows by name.
 
     With a name, its file is printed, to be changed and named instead:
@@ -162,9 +163,20 @@ def profiles(name: str | None, as_json: bool) -> None:
     \b
       pipeline profiles slurm > mine.yaml
       pipeline submit study.yaml --cluster mine.yaml
-    """  # noqa: D301 - click reads \b as "keep these lines"
-    from pipeline.study.profile import PROFILES, list_profiles
 
+    Where long processes on the login node are not allowed, the coordinator can be a job too:
+
+    \b
+      pipeline profiles --coordinator > coordinator.sbatch
+      sbatch coordinator.sbatch study.yaml --cluster slurm
+    """  # noqa: D301 - click reads \b as "keep these lines"
+    from pipeline.study.profile import COORDINATOR, PROFILES, list_profiles
+
+    if coordinator:
+        if name is not None or as_json:
+            raise click.UsageError("--coordinator prints one script: leave out NAME and --json")
+        click.echo(COORDINATOR.read_text(encoding="utf-8"), nl=False)
+        return
     texts = {one: (PROFILES / f"{one}.yaml").read_text(encoding="utf-8") for one in list_profiles()}
     if name in texts and not as_json:
         click.echo(texts[name], nl=False)

@@ -10,10 +10,13 @@ from pydantic import Field, model_validator
 
 from pipeline.study.frozen import Frozen
 
-__all__ = ["FILLED_IN", "LOCAL", "PROFILES", "ClusterProfile", "list_profiles", "name_of_moved"]
+__all__ = ["COORDINATOR", "FILLED_IN", "LOCAL", "PROFILES", "ClusterProfile", "list_profiles", "name_of_moved"]
 
 PROFILES = Path(__file__).parent / "profiles"
 """The profiles that come with the package, a file each."""
+
+COORDINATOR = PROFILES / "coordinator.sbatch"
+"""The script of a job of SLURM that runs the coordinator of a study."""
 
 FILLED_IN = ("scheduler", "ssh")
 """Of these, those that say nothing before they are filled in: where a scheduler is, which machines there are."""

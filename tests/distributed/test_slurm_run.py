@@ -118,8 +118,11 @@ def test_the_coordinator_may_be_a_job_of_its_own(slurm: Slurm, tmp_path: Path) -
     (tools / "pipeline").chmod(0o755)
     variables = f"ALL,PATH={tools}:{os.environ['PATH']},DASK_JOBQUEUE__SLURM__INTERFACE=lo,PYTHONPATH={ROOT}"
     arguments = ("--cluster", "slurm", "--workers", "1", "--runs", str(tmp_path / "runs"))
-    script = str(ROOT / "cluster" / "coordinator.sbatch")
-    slurm.run("sbatch", "--wait", f"--export={variables}", "-o", str(tmp_path / "out"), script, str(study), *arguments, timeout=200)
+    script = tmp_path / "coordinator.sbatch"
+    script.write_text(run_cli("profiles", "--coordinator").stdout)
+    slurm.run(
+        "sbatch", "--wait", f"--export={variables}", "-o", str(tmp_path / "out"), str(script), str(study), *arguments, timeout=200
+    )
     (run,) = (path.parent for path in (tmp_path / "runs").glob("*/state.json"))
     assert json.loads((run / "state.json").read_text())["state"] == "COMPLETED", (tmp_path / "out").read_text()
     assert list((run / "logs").glob("dask-worker-*.err"))  # the workers were jobs of their own

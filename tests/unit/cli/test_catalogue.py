@@ -22,6 +22,7 @@ from pipeline.errors import PluginError
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES
+from pipeline.study.profile import COORDINATOR
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = {
@@ -208,6 +209,14 @@ def test_a_member_that_cannot_be_loaded_says_why(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("pipeline.plugins.import_plugin", refuse)
     assert re.search(r"^bleu +the metric 'bleu' cannot be loaded: no module named 'there'$", printed("metrics"), re.MULTILINE)
+
+
+def test_the_script_of_a_coordinator_is_printed_without_a_checkout() -> None:
+    printed = CliRunner().invoke(cli, ["profiles", "--coordinator"])
+    assert (printed.exit_code, printed.stdout.splitlines()[0]) == (0, "#!/bin/bash")
+    assert printed.stdout == COORDINATOR.read_text(encoding="utf-8")
+    for others in (["slurm"], ["--json"]):
+        assert CliRunner().invoke(cli, ["profiles", "--coordinator", *others]).exit_code == 2
 
 
 def test_the_summary_of_every_command_fits_its_line() -> None:

@@ -19,7 +19,7 @@ from pipeline.engine.clusters.cluster import find_class
 from pipeline.engine.dask import preview_start
 from pipeline.errors import ClusterError
 from pipeline.study.load import load_profile
-from pipeline.study.profile import PROFILES
+from pipeline.study.profile import COORDINATOR, PROFILES
 
 CLUSTER = Path(__file__).resolve().parents[3] / "cluster"
 BATCH = {"slurm": "#SBATCH -n 1", "pbs": "#PBS -l walltime=01:00:00", "sge": "#$ -l h_rt=01:00:00", "lsf": "#BSUB -n 1"}
@@ -159,7 +159,7 @@ def test_the_coordinator_that_is_a_job_hands_itself_in_again_where_its_time_is_u
     bash = shutil.which("bash")
     assert bash
     runs = tmp_path / "runs"
-    command = [bash, CLUSTER / "coordinator.sbatch", study, "--cluster", "local", "--workers", "1", "--runs", runs]
+    command = [bash, COORDINATOR, study, "--cluster", "local", "--workers", "1", "--runs", runs]
     job = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     try:
         deadline = time.monotonic() + 90
