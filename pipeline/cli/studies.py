@@ -157,7 +157,7 @@ def submit(
     loaded = load(study, overrides)
     profile = locate_profile(cluster or loaded.study.cluster, loaded.base)
     if dry_run:
-        run = _show_plan(loaded, runs, workers, block_cells, False)
+        run = _show_plan(loaded, runs, workers, block_cells, False, profile)
         _show_start(profile, workers, runs.resolve() / run / "logs")
         return
     launch = Launch(profile, workers, block_cells)
@@ -218,11 +218,13 @@ def _show_start(cluster: str, workers: int | None, logs: Path) -> None:
     click.echo("\n" + preview_start(load_profile(cluster), workers, logs))
 
 
-def _show_plan(loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool) -> str:
-    """Print the plan of a study, and return the id of its run."""
+def _show_plan(
+    loaded: LoadedStudy, runs: Path, workers: int | None, block_cells: int | None, as_json: bool, cluster: str | None = None
+) -> str:
+    """Print the plan of a study on its own cluster, or on another, and return the id of its run."""
     from pipeline.engine.preview import format_preview, preview_study
 
-    preview = preview_study(loaded, runs, workers=workers, block_cells=block_cells)
+    preview = preview_study(loaded, runs, cluster=cluster, workers=workers, block_cells=block_cells)
     if as_json:
         print_json(preview)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +10,7 @@ from functools import partial
 from math import ceil
 
 from pipeline.dataclass import dataclass
+from pipeline.engine.clusters.placement import cores_here
 from pipeline.plan.costs import TaskCosts
 from pipeline.plan.footprint import Footprint, estimate_footprint
 from pipeline.plan.inventory import Inventory
@@ -231,7 +231,7 @@ def forecast_study(
             outlook.learn(task, inventory.receipts[task.key])
     outlook.plan(left.tasks)
     blocks = [costs.seconds(task) or 0.0 for task in left.tasks if task.kind == "resample"]
-    side_by_side = min(workers, os.cpu_count() or 1) if local else workers
+    side_by_side = min(workers, cores_here()) if local else workers
     here = may_be_here and is_small(study, outlook, machine=costs.machine, workers=side_by_side)
     return Forecast(
         everything=everything,

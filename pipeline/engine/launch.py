@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.dataclass import dataclass
+from pipeline.engine.clusters.placement import expected_workers
 from pipeline.engine.coordinator import OpenExecutor, Progress, coordinate
 from pipeline.engine.executor import Executor
 from pipeline.engine.restore import restore_frames, write_origin
@@ -174,7 +175,7 @@ def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda st
     profile = None if launch.cluster == "serial" else load_profile(launch.cluster)
     if verify:
         restore_frames(run)
-    workers = 1 if profile is None else launch.workers or profile.workers or os.cpu_count() or 1
+    workers = 1 if profile is None else expected_workers(profile, launch.workers)
     may_be_here = launch.cluster == "local" and launch.workers is None
     if launch.cluster == "local" and profile is not None:
         launch = Launch(launch.cluster, workers, launch.block_cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pipeline.engine.clusters.placement import expected_workers
 from pipeline.engine.forecast import forecast_study
 from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.engine.watching.progress import format_seconds
@@ -31,7 +31,9 @@ from pipeline.survey.warnings import warn_of_max_t
 __all__ = ["format_preview", "preview_study"]
 
 
-def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None, block_cells: int | None = None) -> dict[str, Any]:
+def preview_study(
+    loaded: LoadedStudy, runs: Path, *, cluster: str | None = None, workers: int | None = None, block_cells: int | None = None
+) -> dict[str, Any]:
     """Return the tasks of a study by kind, how many other runs have done already, and what the rest should take.
 
     Parameters
@@ -39,8 +41,10 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     loaded : LoadedStudy
     runs : Path
         The folder of runs.
+    cluster : str, optional
+        A profile in place of the study's.
     workers : int, optional
-        In place of what the study's cluster has; on this machine one a core.
+        In place of what the cluster has; on this machine one a core.
     block_cells : int, optional
         Cells of a resample task, in place of the plan's choice.
     """
@@ -51,8 +55,8 @@ def preview_study(loaded: LoadedStudy, runs: Path, *, workers: int | None = None
     run = RunDirectory(runs.resolve() / manifest.run_id)
     own = sound_receipts(run)
     receipts = {**own, **adoptable_receipts(run, manifest, own)}
-    local = loaded.study.cluster == "local"
-    number = workers or _workers_of(loaded)
+    place = locate_profile(cluster or loaded.study.cluster, loaded.base)
+    local, number = place == "local", expected_workers(load_profile(place), workers)
     forecast = forecast_study(
         manifest,
         run.id,
@@ -133,12 +137,6 @@ def _methods(study: Study, inputs: Inputs) -> list[dict[str, Any]]:
         for metric, procedure, method in list_methods(study, test_set, inputs.metrics)
         if procedure in study.resampling.drawn
     ]
-
-
-def _workers_of(loaded: LoadedStudy) -> int:
-    """Return how many workers a run has where nobody says."""
-    profile = load_profile(locate_profile(loaded.study.cluster, loaded.base))
-    return profile.workers or ((os.cpu_count() or 1) if loaded.study.cluster == "local" else 1)
 
 
 def format_preview(preview: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pipeline.engine.clusters.batch import batch_options
 from pipeline.engine.clusters.jobs import Jobs, refuse_odd_path
-from pipeline.engine.clusters.placement import offer_of_machine
+from pipeline.engine.clusters.placement import cores_here, offer_of_machine
 from pipeline.errors import ClusterError, PipelineError
 from pipeline.store.files import make_directory
 from pipeline.study.profile import ClusterProfile
@@ -242,7 +242,7 @@ def _refuse_open(profile: ClusterProfile, cluster: Any) -> None:
 
 def _local_options(profile: ClusterProfile, workers: int | None) -> dict[str, Any]:
     given = profile.options
-    local = {"n_workers": workers or os.cpu_count() or 1, "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
+    local = {"n_workers": workers or cores_here(), "threads_per_worker": 1, "processes": True, "host": "127.0.0.1"}
     # Workers write to the terminal of the run. A task's own words come back with its outcome; that connections end, which Dask
     # logs as an error, happens whenever a cluster closes.
     local["silence_logs"] = logging.CRITICAL

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from pipeline.errors import Problem
 from pipeline.plan.task import Failure, Task
+from pipeline.study.profile import ClusterProfile
 
-__all__ = ["declare", "lacking", "offer_of_machine", "unplaceable", "unrunnable"]
+__all__ = ["cores_here", "declare", "expected_workers", "lacking", "offer_of_machine", "unplaceable", "unrunnable"]
 
 Amounts = Mapping[str, float]
 
@@ -68,8 +69,18 @@ def offer_of_machine(workers: int) -> dict[str, float]:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such file, or "max"
         memory = min(memory, int(_CGROUP_LIMIT.read_text()))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {"memory": float(memory // workers), "cores": float(max(1, cores // workers))}
+    return {"memory": float(memory // workers), "cores": float(max(1, cores_here() // workers))}
+
+
+def cores_here() -> int:
+    """Return how many cores this process may use: a job, a container or `taskset` may leave it fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def expected_workers(profile: ClusterProfile, asked: int | None) -> int:
+    """Return for how many workers a run is planned: those asked for, else the profile's, else one a core here or one elsewhere."""
+    is_local = (profile.cluster or "").endswith(".LocalCluster")
+    return asked or profile.workers or (cores_here() if is_local else 1)
 
 
 def declare(offer: Amounts) -> str:

@@ -90,7 +90,18 @@ def test_submit_shows_the_plan_and_the_job_and_starts_nothing(tmp_path: Path) ->
     assert "stage" in done.stdout
     assert "cluster pbs: dask_jobqueue.PBSCluster, workers: 7; each job is" in done.stdout
     assert "#PBS" in done.stdout
+    assert " on 7 workers (" in done.stdout
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_plan_that_submit_shows_is_that_of_the_cluster_it_names(tmp_path: Path) -> None:
+    # The study itself is one of this machine, where so little is done without workers.
+    pytest.importorskip("dask_jobqueue")
+    write_scores(tmp_path / "scores.csv", ["a", "b"])
+    study = write_study(tmp_path / "s.yaml", metrics=["mean"], test_sets={"n": {"format": "scores", "outputs": "scores.csv"}})
+    shown = [run_cli("submit", study, *where, "--dry-run", cwd=tmp_path).stdout for where in ((), ("--cluster", "pbs"))]
+    assert ["in one process, without workers" in text for text in shown] == [True, False]
+    assert " on 2 workers (" in shown[1]
 
 
 def test_a_profile_names_cluster_classes_only(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ import pytest
 from pipeline.engine import dask as engine
 from pipeline.engine.clusters import cluster
 from pipeline.engine.clusters.cluster import make_cluster
-from pipeline.engine.clusters.placement import lacking, offer_of_machine
+from pipeline.engine.clusters.placement import expected_workers, lacking, offer_of_machine
 from pipeline.engine.dask import open_executor
 from pipeline.errors import ClusterError
 from pipeline.plan.task import Failure, ReportSpec, Task
-from pipeline.study.profile import ClusterProfile
+from pipeline.study.profile import LOCAL, ClusterProfile
 
 TASK = Task("report", "0" * 32, "train big/seed/0", ReportSpec("no such run"))
 
@@ -37,6 +37,13 @@ def test_workers_of_this_machine_share_its_memory_and_cores() -> None:
     assert offer_of_machine(10**6)["cores"] == 1
 
 
+def test_a_run_elsewhere_is_planned_for_the_workers_that_its_profile_asks_for() -> None:
+    slurm = ClusterProfile(name="slurm", cluster="dask_jobqueue.SLURMCluster")
+    many = ClusterProfile(name="slurm", cluster="dask_jobqueue.SLURMCluster", workers=20)
+    assert [expected_workers(profile, None) for profile in (slurm, many)] == [1, 20]
+    assert expected_workers(many, 3) == 3
+
+
 class Made:
     """In place of a cluster class: keeps what it was made with."""
 
@@ -50,9 +57,10 @@ class Made:
         self.options["n"] = workers
 
 
-def _made(monkeypatch: pytest.MonkeyPatch, path: str, options: dict[str, Any]) -> dict[str, Any]:
+def _made(monkeypatch: pytest.MonkeyPatch, path: str, options: dict[str, Any], workers: int | None = 2) -> dict[str, Any]:
     monkeypatch.setattr(cluster, "find_class", lambda profile: (Made, "local" if "Local" in path else "batch"))
-    return make_cluster(ClusterProfile(name="p", cluster=path, options=options), 2, Path("logs")).options  # type: ignore[no-any-return]
+    made = make_cluster(ClusterProfile(name="p", cluster=path, options=options), workers, Path("logs"))
+    return made.options  # type: ignore[no-any-return]
 
 
 def test_jobs_declare_what_each_of_their_workers_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -72,6 +80,14 @@ def test_jobs_declare_what_each_of_their_workers_has(monkeypatch: pytest.MonkeyP
 def test_a_profile_says_what_local_workers_have_besides(monkeypatch: pytest.MonkeyPatch) -> None:
     had = _made(monkeypatch, "distributed.LocalCluster", {"resources": {"gpu": 1, "memory": 1.0}, "threads_per_worker": 3})
     assert had["resources"] == {"gpu": 1, "memory": 1.0, "cores": 3.0}
+
+
+def test_no_more_workers_are_started_here_than_there_are_cores_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    made = _made(monkeypatch, "distributed.LocalCluster", {}, workers=None)
+    assert (made["n_workers"], made["resources"]["cores"]) == (1, 1.0)
+    assert [expected_workers(LOCAL, asked) for asked in (None, 5)] == [1, 5]
 
 
 def test_what_no_worker_has_is_refused_and_what_one_has_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
