@@ -97,6 +97,9 @@ class Procedure:
         p holds for many units only, and is too small with few of them.
     few_units : bool
         With few units p can be corrected by Student's t, and verdicts use no p that is not; t tests are corrected by themselves.
+    of_gain : bool
+        Its null is that there is no gain. Tests of signs or ranks have another: they may reject where there is none, and for the
+        system that is behind.
     mid_p : bool
         Half of the observed outcome's chance is left out of p: its floor is half of that of an exact test.
     backs_others : bool
@@ -144,6 +147,7 @@ class Procedure:
     has_tails: bool = False
     needs_units: bool = False
     few_units: bool = False
+    of_gain: bool = True
     mid_p: bool = False
     backs_others: bool = False
     limit_of: str = ""

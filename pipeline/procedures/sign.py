@@ -25,5 +25,6 @@ PROCEDURE = Procedure(
     compute="pipeline.inference.direct.unit_tests:sign_test",
     strata="apart",
     needs_ratio=True,
+    of_gain=False,
     one_sided="P(X ≥ wins), X binomial over the units without a tie",
 )

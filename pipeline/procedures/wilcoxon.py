@@ -26,5 +26,6 @@ PROCEDURE = Procedure(
     compute="pipeline.inference.direct.unit_tests:wilcoxon",
     strata="apart",
     needs_ratio=True,
+    of_gain=False,
     one_sided="the signed-rank test of the system that is ahead",
 )

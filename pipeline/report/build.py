@@ -232,7 +232,7 @@ def _reasons(given: ReportInput) -> dict[str, str]:
 
 def _test_set(given: ReportInput, name: str, cube: xr.Dataset) -> TestSetRow:
     sizes, unit, asked = read_units(cube), _unit(given, cube), given.study.test_sets.get(name)
-    resting = any(PROCEDURES[procedure].needs_units for _, procedure in list_slices(cube))
+    resting = any(PROCEDURES[procedure].few_units for _, procedure in list_slices(cube))
     effective: float | None = plain(cube.attrs.get("effective_units")) or (sizes[FULL] if unit == "item" else None)
     return TestSetRow(
         name=name,

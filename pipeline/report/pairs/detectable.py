@@ -91,8 +91,7 @@ def add_detectable(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, *, alpha:
     if not len(pairs):
         return pairs
     columns, where = pairs.columns, {"metric": place.metric, "test_size": FULL}
-    better, first = (columns["system_a"].values, pair_positions(cube)[0])
-    sign = np.where(better == first, 1.0, -1.0)
+    sign = np.where(columns["system_a"].values == pair_positions(cube)[0], 1.0, -1.0)
     names = ("largest_share", "largest_unit", "delta_without", "gain_of_a_win", "acceleration")
     share, unit, without, win, bend = (read_floats(cube, name, **where) for name in names)
     test = _test_of(pairs, cube, place, alpha)
@@ -155,8 +154,10 @@ def _are_tested(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
 def _test_of(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, alpha: float) -> _Test:
     columns, everything, procedure = pairs.columns, slice(None), PROCEDURES[place.procedure]
     strata, critical = int((cube.attrs.get("strata") or {}).get("count", 1)), _critical(pairs, cube, place, alpha)
-    (worth,) = columns["effective_units"].words or (None,)
-    freedom = max(worth - strata, 0.0) if worth is not None and procedure.few_units else None
+    units, worth = ((columns[name].words or (None,))[0] for name in ("units", "effective_units"))
+    # Those of the correction for few units; of a procedure that has none those of a t-test, which swaps come near to.
+    worth, lost = (worth, strata) if procedure.few_units else (units, 1)
+    freedom = None if worth is None else max(worth - lost, 0.0)
     gain, where = columns["delta"].floats(everything), {"metric": place.metric, "test_size": FULL}
     if critical is not None and math.isfinite(critical):
         own = read_floats(cube, "max_t_se", procedure=place.procedure, **where)
@@ -194,9 +195,8 @@ def _effects(known: _Known, test: _Test, win: _Floats, acceleration: _Floats, pr
     enough = np.full(int(bare.sum()), np.ceil(1 - np.log2(test.level)))  # discordant units with 2^(1 − m) at the level
     needed[bare] = np.fmax(needed[bare], units_with_discordant(enough, discordant[bare] / units[bare]))
     level = np.where(exact, _level_of_wins(test, units, discordant), test.level)
-    by_floor = floor > np.where(exact, test.mcnemar, test.level)
-    reason = _why_none(known, barred=barred, by_floor=by_floor, test=test)
-    there = known.tested & (reason.known(slice(None)) | np.isfinite(gains))
+    reason = _why_none(known, barred=barred, by_floor=floor > np.where(exact, test.mcnemar, test.level), test=test)
+    there = known.tested & (exact | PROCEDURES[procedure].of_gain) & (reason.known(slice(None)) | np.isfinite(gains))
     law = "Gaussian" if test.freedom is None else "Student"
     least = _fewest_units(known, exact=exact, acceleration=acceleration, procedure=procedure)
     asked = np.where(there & np.isfinite(needed), np.maximum(np.ceil(needed), least), np.nan)

@@ -13,6 +13,7 @@ from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import count_missing
 from pipeline.report.document import Report
+from pipeline.report.facts import TestSetRow
 from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment, replicates_of_max_t
 from pipeline.report.families.experiment_wise import describe_errors
 from pipeline.report.pairs.notes import are_biased, exact_test
@@ -228,20 +229,39 @@ def _few_units(report: Report) -> tuple[bool, str]:
     resting = [procedure for procedure in procedures if PROCEDURES[procedure].needs_units]
     if not resting:
         return False, f"{' and '.join(procedures)} does not need many units for its level."
-    of = f" of {' and '.join(resting)}" if len(resting) < len(procedures) else ""
-    few = []
-    for t in sets:
-        worth = t.effective_units if t.effective_units is not None else t.units
-        if worth >= FEW_UNITS:
-            continue
-        size = f"{t.units:,} {t.unit}s" + (f", worth {worth:.3g} of equal size" if worth < 0.995 * t.units else "")
-        share = t.expected_rejection
-        rate = "no test is possible" if share is None else f"about {100 * share:.1f} % of true nulls are rejected at .05"
-        few.append(f"{t.name} ({size}): {rate}")
+    few = {_name_size(t): t.expected_rejection for t in sets if _worth(t) < FEW_UNITS}
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
-    decides = " The p-values that decide are corrected for that." if any(PROCEDURES[name].few_units for name in resting) else ""
-    return True, f"With fewer than {FEW_UNITS} units, counted p-values{of} are too small: {'; '.join(few)}.{decides}"
+    told, too_small = [], [procedure for procedure in resting if PROCEDURES[procedure].few_units]
+    if too_small:
+        of = f" of {' and '.join(too_small)}" if len(too_small) < len(procedures) else ""
+        rates = (f"{size}: {_say_rate(share)}" for size, share in few.items())
+        told.append(
+            f"With fewer than {FEW_UNITS} units, counted p-values{of} are too small: {'; '.join(rates)}. "
+            "The p-values that decide are corrected for that."
+        )
+    others = [procedure for procedure in resting if procedure not in too_small]
+    if others:
+        so_few, where = ("so few", "") if told else (f"fewer than {FEW_UNITS}", f": {'; '.join(few)}")
+        told.append(
+            f"With {so_few} units, {' and '.join(others)} may miss its level unless the differences of units are near to "
+            f"Gaussian{where}."
+        )
+    return True, " ".join(told)
+
+
+def _worth(test_set: TestSetRow) -> float:
+    return test_set.units if test_set.effective_units is None else test_set.effective_units
+
+
+def _name_size(test_set: TestSetRow) -> str:
+    worth, units = _worth(test_set), test_set.units
+    equal = f", worth {worth:.3g} of equal size" if worth < 0.995 * units else ""
+    return f"{test_set.name} ({units:,} {test_set.unit}s{equal})"
+
+
+def _say_rate(share: float | None) -> str:
+    return "no test is possible" if share is None else f"about {100 * share:.1f} % of true nulls are rejected at .05"
 
 
 def _few_discordant(pairs: Pairs, total: str) -> tuple[bool, str]:

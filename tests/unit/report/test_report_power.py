@@ -254,6 +254,26 @@ def test_scores_of_two_values_have_binomial_sums() -> None:
     assert found["units_needed"] == (trials[np.flatnonzero(power < 0.8)[-1]] + 1) * n / m
 
 
+def by(procedure: str, one: Any) -> dict[str, Any]:
+    asked = one.assign_coords(procedure=[procedure])
+    return build_document(make_report({"news": asked}, analyses=(), resampling={"procedures": [procedure]}))
+
+
+@pytest.mark.parametrize("procedure", ["paired-t", "exact-sign-flip", "approximate-randomization"])
+def test_a_test_that_corrects_nothing_for_few_units_finds_gains_by_the_law_of_a_t_test(procedure: str) -> None:
+    found = effect_of(by(procedure, cube([51.0, 50.0], discordant=12, sizes={"full": 12}, attrs={"effective_units": 12.0})))
+    assert (found["law"], found["critical"]) == ("Student", pytest.approx(stats.t.isf(0.025, 11)))
+    assert stats.nct.sf(stats.t.isf(0.025, 11), 11, found["gain"] / 0.5) == pytest.approx(0.8, abs=1e-9)
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_a_test_that_is_not_about_the_gain_has_no_smallest_gain_but_of_right_and_wrong(procedure: str) -> None:
+    document = by(procedure, cube([50.4, 50.0], sizes={"full": 100}))
+    assert document["pairs"][0]["minimum_detectable_effect"] is None
+    assert "detectable" not in " ".join(document["verdict"][0]["sentences"])
+    assert effect_of(by(procedure, cube([50.8, 50.0], gain_of_a_win=0.1, discordant=40)))["law"] == "binomial"
+
+
 def test_too_few_discordant_units_could_show_no_gain() -> None:
     document = built(cube([50.3, 50.0], gain_of_a_win=0.1, discordant=5))
     found = effect_of(document)

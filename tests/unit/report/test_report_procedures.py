@@ -219,3 +219,26 @@ def test_the_terminal_shows_the_first_procedure_and_what_the_other_says():
     assert text.count("news · BLEU · ") == 1
     assert "news · BLEU · approximate-randomization" in text
     assert "By paired-bootstrap" in text
+
+
+def test_a_t_test_of_few_units_is_not_said_to_reject_as_often_as_a_bootstrap():
+    few = four(sizes={"full": 10})
+
+    def panel(cube, *procedures):
+        document = build(cube, procedures=procedures)
+        (row,) = (row for row in document["trust"] if row["check"] == "Few units")
+        return row, document["test_sets"][0]["expected_rejection"]
+
+    by_t = as_randomization(few).assign_coords(procedure=["paired-t"])
+    alone, rate = panel(by_t, "paired-t")
+    assert (alone["status"], rate) == ("check", None)
+    assert alone["detail"] == (
+        "With fewer than 50 units, paired-t may miss its level unless the differences of units are near to Gaussian: "
+        "news (10 items)."
+    )
+    both, rate = panel(several(few, by_t), BOOTSTRAP, "paired-t")
+    assert rate == pytest.approx(0.0959, abs=1e-4)
+    assert "counted p-values of paired-bootstrap are too small: news (10 items): about 9.6 % of true nulls" in both["detail"]
+    assert both["detail"].endswith(
+        " With so few units, paired-t may miss its level unless the differences of units are near to Gaussian."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from math import comb
 from typing import Any
 
@@ -283,3 +284,13 @@ def test_up_to_the_most_units_that_sums_are_for_they_agree_with_the_gaussian_law
             share, np.sqrt((1 - share**2) / m), m, level=0.05 if critical is None else level_of(np.array(critical))
         )
         assert found == pytest.approx(about, rel=0.02)
+
+
+def test_swaps_of_few_units_find_the_smallest_gain_of_a_t_test_about_as_often() -> None:
+    units, trials = 10, 4000
+    gain = detectable_gain(np.array([1 / np.sqrt(units)]), level=0.05, freedom=units - 1.0)
+    drawn = np.random.default_rng(5).normal(gain, 1.0, (trials, units))
+    sums = drawn @ np.array(list(product((1.0, -1.0), repeat=units))).T
+    p = (np.abs(sums) >= np.abs(sums[:, :1]) - 1e-9).mean(axis=1)
+    found = np.mean((p <= 0.05) & (sums[:, 0] > 0))
+    assert found == pytest.approx(0.8, abs=0.01 + 4.9 * 0.4 / np.sqrt(trials))  # by the Gaussian law it is .7
