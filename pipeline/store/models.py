@@ -26,6 +26,8 @@ _FILE, _PROGRAM, _FOLDER = "files", "programs", "folders"
 """Where members stand in the bundle: a zip says nothing portable of rights and empty folders."""
 
 _LEVEL = 1  # written at each training and read seldom
+_ARCHIVES = frozenset({".bz2", ".gz", ".npz", ".xz", ".zip", ".zst"})
+"""Endings of files that are not compressed once more: mostly in vain, and always slow beside writing them."""
 _PIECE = 1 << 20
 
 
@@ -73,6 +75,7 @@ def keep_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
             place = _FOLDER if part.is_dir() else _PROGRAM if os.access(part, os.X_OK) else _FILE
             name = f"{place}/{part.relative_to(folder).as_posix()}"
             _seal_name(seal, name)
+            bundle.compression = zipfile.ZIP_STORED if part.suffix in _ARCHIVES else zipfile.ZIP_DEFLATED
             with bundle.open(name, "w", force_zip64=True) as target:
                 if part.is_file():
                     with part.open("rb") as source:

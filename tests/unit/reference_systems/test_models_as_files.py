@@ -84,6 +84,30 @@ def test_numbers_come_back_with_all_their_bits(tmp_path: Path) -> None:
     assert [part.tolist() for part in found.counts.values()] == [[2**62, -1], []]
 
 
+@pytest.mark.parametrize(
+    ("kind", "numbers", "bytes_each"),
+    [
+        ("int64", [-128, 127], 1),
+        ("uint64", [0, 127], 1),
+        ("int32", [0, 128], 2),
+        ("int64", [-(2**15) - 1, 0], 4),
+        ("int32", [2**31 - 1], 4),
+        ("int64", [-1, 2**31], 8),
+        ("int64", [-(2**63), 2**63 - 1], 8),
+        ("uint64", [0, 2**64 - 1], 8),
+    ],
+)
+def test_whole_numbers_take_few_bytes_and_come_back_of_their_kind(
+    kind: str, numbers: list[int], bytes_each: int, tmp_path: Path
+) -> None:
+    many = np.resize(np.array(numbers, kind), 10_000)
+    write_model((many,), tmp_path)
+    (found,) = read_model(tmp_path)
+    assert found.dtype == many.dtype
+    np.testing.assert_array_equal(found, many)
+    assert 0 < (tmp_path / "vectors.npz").stat().st_size - 10_000 * bytes_each < 1000
+
+
 def test_a_count_of_what_was_not_met_is_still_zero(tmp_path: Path) -> None:
     write_model((Counter({True: 3}), {"a": None}), tmp_path)
     counted, named = read_model(tmp_path)
@@ -116,7 +140,7 @@ def test_a_changed_file_makes_nothing_but_parts_of_models(address: str, tmp_path
 
 def test_an_array_of_objects_is_not_read(tmp_path: Path) -> None:
     write_model((np.arange(3),), tmp_path)
-    with (tmp_path / "arrays.npz").open("wb") as file:
+    with (tmp_path / "vectors.npz").open("wb") as file:
         np.savez(file, int64=np.array([object()], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
         read_model(tmp_path)

@@ -57,6 +57,18 @@ def test_a_model_comes_back_with_its_folders_and_programs(store: Store, tmp_path
     assert not take_model(store, "ab1", empty, room=ROOM)
 
 
+def test_archives_are_stored_as_they_are_and_other_files_small(store: Store, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+    for name in ("weights.npz", "weights.txt"):
+        (made / name).write_bytes(b"weight " * 10_000)
+    keep_model(store, "ab1", made, room=ROOM)
+    with zipfile.ZipFile(stored(store, "ab1")) as bundle:
+        sizes = {entry.filename.partition("/")[2]: (entry.file_size, entry.compress_size) for entry in bundle.infolist()}
+    assert sizes["weights.npz"] == (70_000, 70_000)
+    assert sizes["weights.txt"][1] < 1000 < sizes["weights.txt"][0]
+
+
 @pytest.mark.parametrize("place", range(0, 100, 3))
 def test_a_damaged_model_is_removed_wherever_a_bit_flips(store: Store, tmp_path: Path, place: int) -> None:
     keep_model(store, "ab1", model(tmp_path), room=ROOM)

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 __all__ = ["PlainModels", "read_model", "write_model"]
 
 _PACKAGE = __name__.partition(".")[0]
-_TREE, _ARRAYS = "model.json", "arrays.npz"
+_TREE, _VECTORS = "model.json", "vectors.npz"
+_SCALARS = frozenset({type(None), bool, int, float, str})
 
 
 class PlainModels:
@@ -40,17 +41,32 @@ def write_model(model: Any, folder: Path) -> None:
     """Write a model as plain data; TypeError where it holds anything else."""
     writer = _Writer()
     (folder / _TREE).write_text(json.dumps(writer.plain(model), separators=(",", ":")), encoding="utf-8")
-    # One vector a kind of number: a lexicon has thousands of short arrays.
-    vectors = {kind: np.concatenate(parts) for kind, parts in writer.parts.items()}
-    with (folder / _ARRAYS).open("wb") as file:
+    # One vector a kind of number: a lexicon has thousands of short arrays. It is called by its kind, whatever it is stored as.
+    vectors = {kind: _narrow(np.concatenate(parts)) for kind, parts in writer.parts.items()}
+    with (folder / _VECTORS).open("wb") as file:
         np.savez(file, allow_pickle=False, **vectors)
 
 
 def read_model(folder: Path) -> Any:
     """Return a model that `write_model` wrote; ValueError, KeyError or TypeError where it is no such one."""
-    with np.load(folder / _ARRAYS, allow_pickle=False) as stored:
-        vectors = {kind: stored[kind] for kind in stored.files}
+    with np.load(folder / _VECTORS, allow_pickle=False) as stored:
+        vectors = {kind: stored[kind].astype(kind, copy=False) for kind in stored.files}
     return _restore(json.loads((folder / _TREE).read_text(encoding="utf-8")), vectors)
+
+
+def _narrow(vector: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers in the fewest bytes that hold all of them; any other vector as it is.
+
+    Examples
+    --------
+    >>> [str(_narrow(np.array(numbers)).dtype) for numbers in ([-128, 127], [0, 128], [-1, 2**31], [0.5])]
+    ['int8', 'int16', 'int64', 'float64']
+    """
+    if vector.dtype.kind not in "iu" or not vector.size:
+        return vector
+    least, most = int(vector.min()), int(vector.max())
+    fitting = (kind for kind in (np.int8, np.int16, np.int32) if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max)
+    return vector.astype(next(fitting, vector.dtype), copy=False)
 
 
 class _Writer:
@@ -61,7 +77,9 @@ class _Writer:
         self._lengths: Counter[str] = Counter()
 
     def plain(self, value: Any) -> Any:
-        if value is None or isinstance(value, (bool, int, float, str)):
+        if type(value) in _SCALARS:  # most values by far
+            return value
+        if isinstance(value, (bool, int, float, str)):
             return value.item() if isinstance(value, np.generic) else value
         if isinstance(value, np.generic):
             return value.item()
@@ -71,7 +89,7 @@ class _Writer:
             return {"bytes": self._array(np.frombuffer(value, np.uint8))}
         if isinstance(value, Mapping):
             kind = "counter" if isinstance(value, Counter) else "mapping"
-            return {kind: [[self.plain(name), self.plain(part)] for name, part in value.items()]}
+            return {kind: list(zip(map(self.plain, value), map(self.plain, value.values()), strict=True))}
         if is_dataclass(value) and not isinstance(value, type):
             parts = {part.name: self.plain(getattr(value, part.name)) for part in fields(value)}
             return {"of": _address(type(value)), "parts": parts}
