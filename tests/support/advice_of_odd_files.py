@@ -156,6 +156,8 @@ ODD_FILES = {
             {"x.csv": RUNS.replace("q1,a,2,", "q1,a,,")},
             {"x.csv": RUNS},
         ),
+    ],
+    "items/readers/_holes": [
         Case(
             "write a number, or leave all numbers of the row empty: the item is then missing",
             "{format: scores, outputs: x.csv, missing: drop}",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
+from pipeline.items.readers._holes import EmptyValues, Holes, find_holes, missing_items, refuse_halves
 from pipeline.items.readers._roles import Roles, find_roles, find_systems
 from pipeline.items.readers._tables import Table, find_column, refuse
 from pipeline.study.grouping import REPLICA
@@ -26,9 +27,6 @@ ConvertColumns = Callable[[Table, Sequence[str], bool], Table]
 
 ChooseColumns = Callable[[Table, Sequence[str]], list[str]]
 """Which of the columns without another role hold values; raises where one of them is malformed."""
-
-EmptyValues = Callable[[str], Collection[str]]
-"""Which values of a chosen column say that there is none: the item is then missing."""
 
 
 def split_systems(
@@ -87,32 +85,31 @@ def split_systems(
     if layout == "rows" and system is None:
         return _split_rows(table, columns, choose, value, leave_out, convert, empty)
     roles = find_roles(table, system=system, columns=columns, leave_out=leave_out, layout=layout, models=models)
-    others = roles.leave(table.header, leave_out)
-    if not others:
-        raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
+    others = _others(table, roles, leave_out)
     parts = _part(table, roles, system)
     chosen = choose(table, others)
-    missing = {name: frozenset(empty(name)) for name in chosen} if empty is not None else {}
+    holes = find_holes(table, chosen, empty)
     wide = roles.system is None and system is None
     if wide:
         if not chosen:
             return {}
         table = convert(table, chosen, True)
-        if roles.replica is None and not any(missing.values()):
+        if roles.replica is None and not holes:
             return _side_by_side(table, roles, chosen, value)
-        split = [
-            (part.name_of(name), _select(table, part, roles, {value: name}, missing, model=name, help_=_ONE_ROW))
-            for name in chosen
-            for part in parts
-        ]
+        split = []
+        for name in chosen:
+            missing = missing_items({value: name}, holes, value)
+            own = ((part, _select(table, part, roles, {value: name}, missing, model=name, help_=_ONE_ROW)) for part in parts)
+            split += [(part.name_of(name), items) for part, items in own]
         return _by_name(table, split)
     one_each = roles.system is not None and roles.item is None and all(len(part.rows) == 1 for part in parts)
     across = one_each and len(chosen) > 1 and layout == "auto"
     table = convert(table, chosen, across)
     if across:
-        return _across(table, parts, chosen, value, missing)
-    _refuse_halves(table, chosen, missing)
+        return _across(table, parts, chosen, value, holes)
     single = {value: chosen[0]} if rename and len(chosen) == 1 else {name: name for name in chosen}
+    missing = missing_items(single, holes, value)
+    refuse_halves(table, chosen, holes, missing)
     split = [(part.name_of(), _select(table, part, roles, single, missing, help_=_ONE_RUN)) for part in parts]
     return _by_name(table, split)
 
@@ -163,24 +160,9 @@ def _part(table: Table, roles: Roles, system: str | None) -> list[_Part]:
 def _side_by_side(table: Table, roles: Roles, chosen: Sequence[str], value: str) -> dict[str, Items]:
     """Return systems that all have the same items: what is not a score is looked at once, of 150 systems as of one."""
     whole = _Part("", None, range(len(table.rows)))
-    first = _select(table, whole, roles, {value: chosen[0]}, {}, help_=_ONE_ROW)
+    first = _select(table, whole, roles, {value: chosen[0]}, None, help_=_ONE_ROW)
     scores = {name: {**first.columns, value: table.column(name)} for name in chosen[1:]}
     return {chosen[0]: first, **{name: replace(first, columns=columns) for name, columns in scores.items()}}
-
-
-def _refuse_halves(table: Table, chosen: Sequence[str], missing: Mapping[str, Collection[str]]) -> None:
-    """Refuse rows that have some of their values: an item is there or it is missing."""
-    if not any(missing.values()):
-        return
-    places = {name: table.header.index(name) for name in chosen}
-    problems = []
-    for row, line in zip(table.rows, table.lines, strict=True):
-        without = [name for name, place in places.items() if row[place] in missing[name]]
-        if 0 < len(without) < len(chosen):
-            message = f"column '{without[0]}' has {row[places[without[0]]]!r}, and other columns of the row have numbers"
-            help_ = "write a number, or leave all numbers of the row empty: the item is then missing"
-            problems.append(Problem("P210", message, f"{table.source}:{line}:{without[0]}", help_))
-    refuse(problems)
 
 
 def _by_name(table: Table, split: Sequence[tuple[str, Items]]) -> dict[str, Items]:
@@ -210,16 +192,20 @@ def _split_rows(
     """Return the systems of a table with a row each: every other column is an item, whatever its name."""
     replica = find_column(REPLICA, table.header, columns, table.source) if REPLICA in columns else None
     roles = Roles(None, find_systems(table, columns), replica, {})
-    names = table.column(str(roles.system))
-    runs = names if replica is None else [f"{name}/{run}" for name, run in zip(names, table.column(replica), strict=True)]
-    refuse_twice(runs, table, "P208", "the system", "leave one row for each system")
+    parts = _part(table, roles, None)
+    names = {row: part.name_of() for part in parts for row in part.rows}
+    refuse_twice([names[row] for row in range(len(names))], table, "P208", "the system", "leave one row for each system")
+    chosen = choose(table, _others(table, roles, leave_out))
+    holes = find_holes(table, chosen, empty)
+    return _across(convert(table, chosen, True), parts, chosen, value, holes)
+
+
+def _others(table: Table, roles: Roles, leave_out: Sequence[str]) -> list[str]:
+    """Return the columns that may hold values."""
     others = roles.leave(table.header, leave_out)
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
-    chosen = choose(table, others)
-    missing = {name: frozenset(empty(name)) for name in chosen} if empty is not None else {}
-    table = convert(table, chosen, True)
-    return _across(table, _part(table, roles, None), chosen, value, missing)
+    return others
 
 
 def _as_they_are(table: Table, chosen: Sequence[str], alike: bool) -> Table:
@@ -245,45 +231,42 @@ def _select(
     part: _Part,
     roles: Roles,
     columns: Mapping[str, str],
-    missing: Mapping[str, Collection[str]],
+    missing: frozenset[int] | None,
     *,
     model: str | None = None,
     help_: str,
 ) -> Items:
-    """Return the items of some rows; one whose columns are all empty is missing.
+    """Return the items of some rows but for those that are missing; None where no row of the table has a hole.
 
-    Items without identifiers are known by their places, so that a file that lacks some is not aligned line by line.
+    Elsewhere items without identifiers are known by their places, so that a file that lacks some is not aligned line by line.
     """
     rows = part.rows
     taken = {**columns, **{name: column for name, column in roles.groups.items() if name not in columns}}
     places = {name: table.header.index(column) for name, column in taken.items()}
     numbers: Sequence[int] = range(len(rows))
-    holes = any(missing.values())
-    if holes:
-        values = [(places[name], missing[column]) for name, column in columns.items()]
-        numbers = [k for k, row in enumerate(rows) if not all(table.rows[row][place] in none for place, none in values)]
+    if missing:
+        numbers = [k for k, row in enumerate(rows) if row not in missing]
         rows = [rows[k] for k in numbers]
     lines = tuple([table.lines[row] for row in rows])
     found = {name: tuple([table.rows[row][place] for row in rows]) for name, place in places.items()}
     coordinates = part.coordinates(model)
     if roles.item is None:
         ids = tuple([str(k + 1) for k in numbers])
-        return Items(ids, found, table.source, lines, numbered=not holes, coordinates=coordinates)
+        return Items(ids, found, table.source, lines, numbered=missing is None, coordinates=coordinates)
     place = table.header.index(roles.item)
     ids = tuple([table.rows[row][place] for row in rows])
     _refuse_duplicates(ids, lines, table.source, help_=help_)
     return Items(ids, found, table.source, lines, numbered=False, coordinates=coordinates)
 
 
-def _across(
-    table: Table, parts: Sequence[_Part], chosen: Sequence[str], value: str, missing: Mapping[str, Collection[str]]
-) -> dict[str, Items]:
+def _across(table: Table, parts: Sequence[_Part], chosen: Sequence[str], value: str, holes: Holes) -> dict[str, Items]:
     """Return the systems of a table with a row each."""
     place = {name: k for k, name in enumerate(table.header)}
     split = []
     for part in parts:
-        row, line = table.rows[part.rows[0]], table.lines[part.rows[0]]
-        items = tuple([name for name in chosen if row[place[name]] not in missing.get(name, ())])
+        (at,) = part.rows
+        row, line = table.rows[at], table.lines[at]
+        items = tuple([name for name in chosen if at not in holes.get(name, ())])
         scores = {value: tuple([row[place[name]] for name in items])}
         found = Items(items, scores, table.source, (line,) * len(items), numbered=False, coordinates=part.coordinates())
         split.append((part.name_of(), found))

@@ -161,3 +161,22 @@ def test_a_score_is_found_by_its_name_where_items_of_it_are_missing(tmp_path: Pa
     found = pipeline.compare(tmp_path / "t.csv", metrics=["accuracy"], missing="drop", replicates=200)
     assert found["test_sets"][0]["metrics"][0]["title"] == "accuracy"
     assert len(found.systems) == 2
+
+
+SCORED = "item,system,score,seconds\nq1,north,1,9\nq2,north,,7\nq3,north,2,5\nq1,south,1,9\nq2,south,3,7\nq3,south,0,8\n"
+
+
+@pytest.mark.parametrize("missing", ["drop", "zero"])
+def test_an_item_without_its_score_is_missing_whatever_other_numbers_it_has(missing: str, tmp_path: Path) -> None:
+    found, scores = look(tmp_path, SCORED, missing)
+    kept = missing == "zero"
+    assert found.frame.ids == (("q1", "q2", "q3") if kept else ("q1", "q3"))
+    assert scores == {"north": ("1", "0", "2") if kept else ("1", "2"), "south": ("1", "3", "0") if kept else ("1", "0")}
+    assert {o.system: o.missing for o in found.outputs} == {"north": 1, "south": 0}
+    (problem,) = refusal(tmp_path, SCORED, "error")
+    assert (problem.code, problem.where) == ("P210", f"{tmp_path / 't.csv'}:3:score")
+
+
+def test_an_item_that_has_its_score_has_its_other_numbers_too(tmp_path: Path) -> None:
+    (problem,) = refusal(tmp_path, SCORED.replace("q3,north,2,5", "q3,north,2,"), "drop")
+    assert (problem.code, problem.where) == ("P210", f"{tmp_path / 't.csv'}:4:seconds")
