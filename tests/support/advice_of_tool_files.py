@@ -165,6 +165,7 @@ TOOL_FILES = {
             {"test_set": "{format: {name: json-lines, item: id, score: ['f.1']}, outputs: '{system}.jsonl'}"},
         ),
         Case("copy or make the file again", MADE, {"a.jsonl": GOOD[:-5] + "\n", "b.jsonl": GOOD}, {"a.jsonl": GOOD}),
+        Case("keep one of the two", MADE, {"a.jsonl": GOOD.replace("{", '{"id": 1, ', 1), "b.jsonl": GOOD}, {"a.jsonl": GOOD}),
         Case(
             "check that the file is what its format says",
             "{format: {name: helm}, outputs: '{system}.json'}",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.items.readers._files import read_lines, read_text
+from pipeline.items.readers._repeated_keys import STRICT, RepeatedKeyError, find_repeated
 
 __all__ = [
     "LACKS",
@@ -54,16 +55,16 @@ class JsonLine(NamedTuple):
     value: Mapping[str, Any]
 
 
-def read_json(path: Path) -> tuple[Any, list[str]]:
-    """Return the value of a file, and what was odd about it.
+def read_json(path: Path, *, strict: bool = False) -> tuple[Any, list[str]]:
+    """Return the value of a file, and what was odd about it; of a key that an object has twice the last value, unless ``strict``.
 
     Raises
     ------
     DataError
-        P257 where it is not JSON; and as `read_text`.
+        P257 where it is not JSON, or a key is there twice; and as `read_text`.
     """
     text, warnings = read_text(path)
-    return _parse(text, str(path), 1), warnings
+    return _parse(text, str(path), 1, strict=strict), warnings
 
 
 def parse_json(data: bytes, source: str) -> Any:
@@ -82,13 +83,13 @@ def parse_json(data: bytes, source: str) -> Any:
     return _parse(text, source, 1)
 
 
-def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
+def read_json_lines(path: Path, *, strict: bool = False) -> tuple[list[JsonLine], list[str]]:
     """Return the object of each line of a file, and what was odd about it; empty lines at the end are none.
 
     Raises
     ------
     DataError
-        P257 where a line is not JSON, or no object; and as `read_lines`.
+        P257 where a line is not JSON, or no object, or, if ``strict``, has a key twice; and as `read_lines`.
     """
     lines = read_lines(path)
     values = list(lines.values)
@@ -96,25 +97,25 @@ def read_json_lines(path: Path) -> tuple[list[JsonLine], list[str]]:
         values.pop()
     found = []
     for number, line in enumerate(values, start=1):
-        value = _parse(line, lines.source, number)
+        value = _parse(line, lines.source, number, strict=strict)
         if not isinstance(value, dict):
             raise refuse_shape(lines.source, number, "the line", "an object", value)
         found.append(JsonLine(number, value))
     return found, list(lines.warnings)
 
 
-def read_json_list(path: Path) -> tuple[list[JsonLine], list[str]]:
+def read_json_list(path: Path, *, strict: bool = False) -> tuple[list[JsonLine], list[str]]:
     """Return the objects of a file that is a list of them, each with the line it begins on, and what was odd about the file.
 
     Raises
     ------
     DataError
-        P257 where it is not JSON, no list, or something in it is no object; and as `read_text`.
+        P257 where it is not JSON, no list, something in it is no object, or, if ``strict``, has a key twice; and as `read_text`.
     """
     text, warnings = read_text(path)
-    found = _split_list(text)
+    found = _split_list(text, STRICT if strict else _DECODER)
     if found is None:
-        value = _parse(text, str(path), 1)  # says what is wrong with it, where it is not JSON
+        value = _parse(text, str(path), 1, strict=strict)  # says what is wrong with it, where it is not JSON
         raise refuse_shape(str(path), 1, "the file", "a list", value)
     for line, value in found:
         if not isinstance(value, dict):
@@ -166,9 +167,11 @@ def digest_of(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _split_list(text: str) -> list[JsonLine] | None:
+_DECODER = json.JSONDecoder()
+
+
+def _split_list(text: str, decoder: json.JSONDecoder) -> list[JsonLine] | None:
     """Return the elements of a list and the line each begins on; None where the text is no list, or no JSON."""
-    decoder = json.JSONDecoder()
     found: list[JsonLine] = []
     counted, line = 0, 1
     at = _next(text, 0)
@@ -201,9 +204,13 @@ def _next(text: str, at: int) -> int:
 _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
-def _parse(text: str, source: str, first_line: int) -> Any:
+def _parse(text: str, source: str, first_line: int, *, strict: bool = False) -> Any:
     try:
-        return json.loads(text)
+        return STRICT.decode(text) if strict else json.loads(text)
+    except RepeatedKeyError as exc:
+        key, line, column = find_repeated(text)
+        message = f"the key '{key}' is twice in one object, the second time at column {column}"
+        raise DataError.of("P257", message, where=f"{source}:{first_line + line - 1}", help="keep one of the two") from exc
     except json.JSONDecodeError as exc:
         line = first_line + exc.lineno - 1
         cut = exc.pos >= len(text.rstrip()) or "Unterminated" in exc.msg

@@ -100,17 +100,18 @@ def find_roles(
 def holds_scores(record: Mapping[str, Any]) -> bool:
     """Tell whether an object is a row of scores by its names and values: an item, and numbers of several systems or a named one.
 
-    An object that says a label, an answer or a gold is no such row, even where they are numbers.
+    An object that says a label, an answer or a gold is no such row, even where they are numbers. Lists and objects in it say
+    nothing: a table leaves them out.
 
     Examples
     --------
     >>> holds_scores({"id": "q1", "north": 0.5, "south": True}), holds_scores({"id": 1, "label": 1, "prediction": 0})
     (True, False)
     """
-    names = {name.lower() for name in record}
-    if names & _ANSWERS or not names & {*usual_names("item"), *_ITEMS}:
+    names, items = {name.lower() for name in record}, {*usual_names("item"), *_ITEMS}
+    if names & _ANSWERS or not names & items:
         return False
-    values = {name: value for name, value in record.items() if name.lower() not in {*usual_names("item"), *_ITEMS}}
+    values = {name: value for name, value in record.items() if name.lower() not in items and not isinstance(value, list | dict)}
     numbers = [name for name, value in values.items() if isinstance(value, int | float)]
     if any(isinstance(values.get(name), str) for name in ("system", "model")):
         return len(numbers) > 0

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ _HEAD = 1 << 16
 _OBJECT = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*)?\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
 """How a JSON object, or a list of them, begins."""
 _LIST = re.compile(rb"(\xef\xbb\xbf)?\s*\[")
+_BEGINS = re.compile(r"[^\s,\[]")
+"""How an object begins, in a list or on lines."""
 _SPLIT = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"columns"\s*:\s*\[')
 
 
@@ -45,21 +48,28 @@ def begins_json(head: bytes) -> bool:
 
 
 def first_record(head: bytes) -> Mapping[str, Any] | None:
-    """Return the object that a file begins with, alone or in a list; None where there is none, or it has lists or objects in it.
+    """Return the object that a file begins with, alone or in a list, or None; what is null in it is taken from those that follow.
 
     Examples
     --------
-    >>> first_record(b'[{"id": 1, "north": 0.5},'), first_record(b'{"id": 1, "scores": [1]}'), first_record(b"id,north")
-    ({'id': 1, 'north': 0.5}, None, None)
+    >>> first_record(b'[{"id": 1, "north": null},{"id": 2, "north": 0.5},'), first_record(b"id,north")
+    ({'id': 1, 'north': 0.5}, None)
     """
     if not begins_json(head):
         return None
-    text = head.decode("utf-8-sig", errors="ignore").lstrip().removeprefix("[").lstrip()
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return None  # it is longer than what is looked at, or malformed
-    return value if value and not any(isinstance(one, list | dict) for one in value.values()) else None
+    text, decoder = head.decode("utf-8-sig", errors="ignore"), json.JSONDecoder()
+    record: dict[str, Any] = {}
+    at = 0
+    with suppress(ValueError, RecursionError):  # there is none, or it is longer than what is looked at, or malformed
+        while not record or None in record.values():
+            begins = _BEGINS.search(text, at)
+            if begins is None:
+                break
+            value, at = decoder.raw_decode(text, begins.start())
+            if not isinstance(value, dict):
+                break
+            record = {name: value.get(name) if known is None else known for name, known in (record or value).items()}
+    return record or None
 
 
 def recognise_typed(sample: FileSample, beside: str) -> Recognised | None:
@@ -98,7 +108,7 @@ def read_typed(path: Path) -> Table | None:
 
 def _read_split(path: Path) -> Table:
     source = str(path)
-    value, told = read_json(path)
+    value, told = read_json(path, strict=True)
     names: list[Any] = need(value, "columns", list, source)
     rows: list[Any] = need(value, "data", list, source)
     for name in names:
@@ -137,7 +147,7 @@ def _read_split(path: Path) -> Table:
 def _read_records(path: Path, *, listed: bool) -> Table:
     """Read objects as rows; one that lacks a field of the others has it empty."""
     source = str(path)
-    found, told = read_json_list(path) if listed else read_json_lines(path)
+    found, told = (read_json_list if listed else read_json_lines)(path, strict=True)
     names = dict.fromkeys(name for record in found for name in record.value)
     nested = [name for name in names if any(isinstance(record.value.get(name), list | dict) for record in found)]
     header = tuple(name for name in names if name not in nested)

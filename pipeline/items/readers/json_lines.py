@@ -127,7 +127,7 @@ class JsonLinesReader(Reader):
         return given
 
     def _read(self, path: Path) -> list[JsonLine]:
-        lines, warnings = read_json_lines(path)
+        lines, warnings = read_json_lines(path, strict=True)
         self._told.extend(warnings)
         if not lines:
             raise DataError.of("P205", "the file has no object", where=str(path), help="write one for each item")

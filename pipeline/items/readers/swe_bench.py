@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from pipeline.items.readers._records import (
     score_of,
     twice,
 )
+from pipeline.items.readers._repeated_keys import repeated_in_outermost
 from pipeline.items.readers._tables import refuse
 
 __all__ = ["SweBenchReader"]
@@ -118,7 +118,7 @@ class SweBenchReader(ScoredFormat):
         self._told.extend(odd)
         text, _ = read_text(path)
         where = _find_lines(text)
-        repeated = _repeated_keys(text)
+        repeated = repeated_in_outermost(text)
         if isinstance(value, dict) and any(isinstance(value.get(key), list) for key in _RESOLVED):
             if repeated:
                 raise DataError.of(
@@ -254,15 +254,3 @@ def _find_lines(text: str) -> dict[str, int]:
         counted = match.start()
         found.setdefault(match[1], line)
     return found
-
-
-def _repeated_keys(text: str) -> list[str]:
-    """Return the keys that the object of a whole text has several times: reading it keeps the last alone."""
-    last: list[str] = []
-
-    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        last[:] = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-        return dict(pairs)
-
-    json.loads(text, object_pairs_hook=keep)  # the object around all others is the last that ends
-    return last

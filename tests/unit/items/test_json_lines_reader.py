@@ -224,3 +224,11 @@ def test_what_it_is_compared_with_follows_from_what_it_is_told() -> None:
     ]
     with pytest.raises(ValueError, match="not written"):
         asked[0].write(Path("x"), {}, ())
+
+
+def test_a_key_that_a_line_has_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": 1, "said": {"label": "a"}}\n{"id": 2, "said": {"label": "a", "label": "b"}}\n')
+    with pytest.raises(DataError, match="the key 'label' is twice in one object, the second time at column 34") as caught:
+        load_reader({"name": "json-lines", "item": "id", "label": "said.label"}).read_outputs(path, system="x", options={})
+    assert caught.value.problems[0].where == f"{path}:2"

@@ -108,6 +108,9 @@ def test_rows_of_a_list_are_told_by_the_lines_they_begin_on(tmp_path: Path) -> N
         {"id": 1, "north": 0.5, "south": 1, "Answer": 2},
         {"id": 1, "north": 0.5, "south": 1, "note": "x"},
         {"id": 1, "north": 0.5, "south": {"f": 1}},
+        {"id": 1, "north": 0.5, "south": 1, "gold": [2]},
+        {"id": 1, "north": 0.5, "south": None},
+        {"id": 1, "north": 0.5, "south": 1, "east": None},
         {"name": "x", "north": 0.5, "south": 1},
         {"id": 1, "model": "north", "said": "yes"},
     ],
@@ -140,3 +143,47 @@ def test_what_is_cut_off_or_no_object_is_refused_with_its_line(tmp_path: Path) -
             read(path)
         (problem,) = caught.value.problems
         assert (problem.code, problem.where) == ("P257", f"{path}:2")
+
+
+@pytest.mark.parametrize("lines", [True, False], ids=["lines", "list"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"id": "q1", "north": None, "south": 1, "east": 2},
+        {"id": "q1", "north": None, "south": None, "east": None},
+        {"id": "q1", "north": 1, "south": 1, "east": 2, "tokens": [1, 2]},
+        {"id": "q1", "north": 1, "south": None, "east": 2, "usage": {"in": 3}},
+        {"id": "q1", "model": "north", "score": None},
+        {"id": "q1", "model": "north", "score": 2, "steps": []},
+    ],
+)
+def test_a_null_or_a_list_in_the_first_row_hides_no_scores(first: dict[str, Any], lines: bool, tmp_path: Path) -> None:
+    full = {name: 1 if value is None else value for name, value in first.items()}
+    path = write(tmp_path / "x.jsonl", [first, first, *({**full, "id": f"q{k}"} for k in (3, 4))], lines=lines)
+    found, told = recognise_file(path)
+    assert (found.name, "'id'" in told) == ("scores", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"id": 1, "north": 1, "south": 2}\n{"id": 2, "north": 3, "south": 4, "north": 5}\n', ":2"),
+        ('[{"id": 1, "north": 1, "south": 2},\n {"id": 2, "south": 4,\n  "nor\\u0074h": 3, "north": 5}\n]\n', ":3"),
+        ('{"columns": ["id", "north"],\n "data": [["a", 1]],\n "columns": ["id", "south"]}', ":3"),
+        ('{"id": 1, "north": 1, "south": 2, "x": [{"k": "}", "k": 2}]}\n', ":1"),
+    ],
+    ids=["lines", "list", "split", "nested"],
+)
+@pytest.mark.parametrize("form", ["scores", "labels"])
+def test_a_key_that_an_object_has_twice_is_refused_where_it_stands(text: str, place: str, form: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataError, match="is twice in one object") as caught:
+        load_reader(form).read_outputs(path, system=None, options={})
+    (problem,) = caught.value.problems
+    line = text.splitlines()[int(place[1:]) - 1]
+    key = problem.message.split("'")[1]
+    column = int(problem.message.rpartition(" ")[2])
+    assert (problem.code, problem.where) == ("P257", f"{path}{place}")
+    assert line[column - 1 :].startswith(f'"{key}":')
+    assert line[: column - 1].count(f'"{key}":') == (0 if place == ":3" else 1)
