@@ -13,7 +13,16 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import print_report_path
-from pipeline.cli.options import COUNT, CommandWithNames, cli, complete_files, complete_names, format_option, quiet_option
+from pipeline.cli.options import (
+    COUNT,
+    CommandWithNames,
+    cli,
+    complete_files,
+    complete_names,
+    format_option,
+    missing_option,
+    quiet_option,
+)
 from pipeline.cli.terminal import saying_why_it_takes_long, screen_of, tell
 
 __all__: list[str] = []
@@ -69,13 +78,7 @@ class _Compare(CommandWithNames):
     help="Use a tool's or paper's settings (see `pipeline presets`) and also print its p-value.",
 )
 @format_option
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "drop", "zero"]),
-    default="error",
-    show_default=True,
-    help="How to treat items that a system did not answer.",
-)
+@missing_option
 @click.option(
     "--documents",
     shell_complete=complete_files,

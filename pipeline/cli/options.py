@@ -236,6 +236,13 @@ format_option = click.option(
     shell_complete=complete_names("readers"),
     help="One of `pipeline formats`; auto looks into the files.",
 )
+missing_option = click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "zero"]),
+    default="error",
+    show_default=True,
+    help="How to treat items that a system did not answer.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 study_argument = click.argument("study", type=click.Path(path_type=Path), callback=remember_named)

@@ -11,7 +11,16 @@ from typing import Any
 import click
 
 from pipeline.cli.actions import load, print_json
-from pipeline.cli.options import cli, complete_files, complete_names, format_option, json_option, override_options, study_argument
+from pipeline.cli.options import (
+    cli,
+    complete_files,
+    complete_names,
+    format_option,
+    json_option,
+    missing_option,
+    override_options,
+    study_argument,
+)
 from pipeline.cli.terminal import tell, width_of
 
 __all__: list[str] = []
@@ -34,6 +43,7 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
     help="Metric; repeatable. [what is usual for the format]",
 )
 @format_option
+@missing_option
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
 @click.option(
     "--baseline", metavar="SYSTEM", help="Compare all others with this system. [one whose name says baseline, else all pairs]"
@@ -52,6 +62,7 @@ def init(
     references: tuple[str, ...],
     metrics: tuple[str, ...],
     format_: str,
+    missing: str,
     columns: str | None,
     baseline: str | None,
     output: Path,
@@ -95,6 +106,7 @@ def init(
                     files.references,
                     metrics=[parse_flow(metric, "-m") for metric in metrics],
                     format=parse_flow(format_, "--format"),
+                    missing=missing,
                     columns=parse_columns(columns) or None,
                     baseline=baseline,
                 )

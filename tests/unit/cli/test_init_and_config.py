@@ -68,6 +68,20 @@ def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
     assert {"thresholds", "calibration-transfer"} < {finding["analysis"] for finding in report["findings"]}
 
 
+def test_a_table_with_empty_cells_gets_a_study_that_says_what_becomes_of_them(tmp_path: Path) -> None:
+    rows = [f"q{k},{k % 3},{'' if k == 5 else k % 4}" for k in range(12)]
+    (tmp_path / "quiz.csv").write_text("\n".join(["item,north,south", *rows, ""]), encoding="utf-8")
+    refused = run_cli("init", "quiz.csv", cwd=tmp_path)
+    assert refused.returncode == 3
+    assert "`--missing drop` or `--missing zero`" in refused.stderr
+    made = run_cli("init", "quiz.csv", "--missing", "drop", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert [test_set.missing for test_set in load_study(tmp_path / "study.yaml").study.test_sets.values()] == ["drop"]
+    checked = run_cli("check", "study.yaml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    assert "11 items" in checked.stdout
+
+
 def with_documents(folder: Path, file: str, content: str) -> tuple[str, dict[str, object]]:
     """Return what `init` says of three outputs of 20 lines with a file beside them, and the test set that it writes."""
     write_text_outputs(folder, ["a", "b", "c"], items=20)
