@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from pipeline.errors import DataError, Problem, StudyError
 from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
@@ -200,18 +201,30 @@ def refuse_zeros(study: Study, metrics: tuple[MetricInputs, ...]) -> None:
         raise StudyError(*problems)
 
 
-def refuse_baseline(baseline: str | None, test_sets: Sequence[TestSetInputs]) -> None:
-    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family."""
-    problems = [
-        Problem(
-            "P115",
-            f"the baseline {baseline!r} is not a system of the test set {test_set.name!r}",
-            where="resampling.baseline",
-            help=suggest(baseline, [output.system for output in test_set.outputs]),
-        )
-        for test_set in test_sets
-        if baseline is not None and baseline not in {output.system for output in test_set.outputs}
-    ]
+def refuse_baseline(
+    baseline: str | None, test_sets: Sequence[TestSetInputs], coordinates: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> None:
+    """Refuse a baseline that some test set has no output of: all its pairs would be outside the family.
+
+    One that is a model of several runs is told to be none: a family against a baseline is of single outputs.
+    """
+    problems = []
+    for test_set in test_sets:
+        systems = [output.system for output in test_set.outputs]
+        if baseline is None or baseline in systems:
+            continue
+        help_: str | None
+        runs = sum(coordinates.get(system, {}).get("model") == baseline for system in systems)
+        if runs > 1:
+            message = f"the baseline {baseline!r} is a model with {runs} runs, and only a single output can be a baseline"
+            help_ = (
+                "write `family: all-pairs` and no `baseline:`, or give `gate` the option `--all-pairs`: every model is then "
+                f"compared with every other, {baseline!r} among them"
+            )
+        else:
+            message = f"the baseline {baseline!r} is not a system of the test set {test_set.name!r}"
+            help_ = suggest(baseline, systems)
+        problems.append(Problem("P115", message, "resampling.baseline", help_))
     if problems:
         raise StudyError(*problems)
 

@@ -218,6 +218,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"otherwise in `outputs:`", "otherwise, `NAME=PATH`"),
         (r" of the test set(?=;|$)", ""),
         (r"leave it out of the study", "leave it out"),
+        (r"write `family: all-pairs` and no `baseline:`, or give `gate` the option `--all-pairs`", "leave out `--baseline`"),
         (r" (in|of) (the|this) study", ""),
         (r"\bresampling\.(alpha|baseline|replicates|unit)\b", r"--\1"),
         (r"\bresampling\.procedures(\[\d+\])?", "--procedure"),

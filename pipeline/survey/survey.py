@@ -162,10 +162,10 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
             _test_set_inputs(study, base, survey, metrics, training.outputs(name, survey.gold_digest), recognised.get(name, ""))
             for name, survey in surveys.items()
         ]
-    refuse_baseline(study.resampling.baseline, test_sets)
     refuse_bootstrap_t(study, test_sets, base)
     coordinates, told = _coordinates(study, base, surveys, test_sets)
     refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
+    refuse_baseline(study.resampling.baseline, test_sets, coordinates)
     # Said once, where people look: with the first test set.
     test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
     pinned = signatures(study, trainers)

@@ -174,7 +174,7 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: d
     formats = tuple(dict.fromkeys((*asked.report.formats, "json")))
     asked = asked.model_copy(update={"report": asked.report.model_copy(update={"formats": formats})})
     if study is not None:
-        refuse_baseline(study.resampling.baseline, manifest.inputs.test_sets)
+        refuse_baseline(study.resampling.baseline, manifest.inputs.test_sets, manifest.inputs.coordinates)
     inventory = read_inventory(run)
     # Analyses and verdicts read the level and the relation off the cube: another study asks them anew.
     asked_anew = {"alpha": asked.resampling.alpha, "relation": asked.systems.relation or ""}

@@ -78,6 +78,16 @@ def told(number: int, model: str = "m") -> dict[str, object]:
 
 
 ODD_FILES = {
+    "survey/checks": [
+        Case(
+            "write `family: all-pairs` and no `baseline:`, or give `gate` the option `--all-pairs`: every model is then "
+            "compared with every other, {} among them",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": RUNS.replace("checkpoint", "seed")},
+            {"more": "resampling: {<0>}\n"},
+            more="resampling: {baseline: a, family: against-baseline}\n",
+        ),
+    ],
     "items/readers/every_eval_ever": [
         Case(
             "give the file without {system}: systems are then its models",

@@ -9,6 +9,7 @@ import pytest
 from support.studies import run_cli, write_scores, write_study
 
 from pipeline.api import compare
+from pipeline.errors import StudyError
 from pipeline.study.load import load_study
 from pipeline.survey.survey import survey_loaded
 
@@ -79,3 +80,34 @@ def test_columns_of_a_table_are_sent_to_a_table_of_systems(tmp_path: Path) -> No
 def test_names_that_need_not_be_those_of_runs_are_left_alone(tmp_path: Path, systems: list[str]) -> None:
     write_scores(tmp_path / "scores.csv", systems, items=30)
     assert told_of_runs(tmp_path, "scores.csv") == []
+
+
+def test_a_model_with_several_runs_is_told_to_be_no_baseline_and_what_compares_all_others_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_runs(tmp_path, SYSTEMS)
+    monkeypatch.chdir(tmp_path)
+    pattern = "out.{system}.opt{replica}.csv"
+    with pytest.raises(StudyError) as caught:
+        compare(pattern, baseline="base", replicates=200)
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("P115", "--baseline")
+    assert problem.message == "the baseline 'base' is a model with 3 runs, and only a single output can be a baseline"
+    assert str(problem.help).startswith("leave out `--baseline`: every model is then compared with every other, 'base' among them")
+    pairs = compare(pattern, replicates=200)["model_pairs"]
+    assert [{row["model_a"], row["model_b"]} for row in pairs] == [{"base", "ours"}]
+    with pytest.raises(StudyError) as caught:
+        compare(pattern, baseline="bases", replicates=200)
+    assert "is not a system of the test set" in caught.value.problems[0].message
+
+
+def test_a_report_is_not_asked_for_a_model_as_the_baseline_either(tmp_path: Path) -> None:
+    write_runs(tmp_path, SYSTEMS)
+    outputs = "out.{system}.opt{replica}.csv"
+    write_study(tmp_path / "study.yaml", test_sets={"t": {"format": "scores", "outputs": outputs}}, metrics=["mean"])
+    done = run_cli("run", "study.yaml", "--serial", "-q", "-b", "200", "--set", "report.formats=[json]", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    asked = ("--set", "resampling.family=against-baseline", "--set", "resampling.baseline=ours")
+    refused = run_cli("report", *asked, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "error[P115]: the baseline 'ours' is a model with 3 runs" in refused.stderr
