@@ -99,7 +99,7 @@ CODES: dict[str, Code] = {
     "P218": Code(3, "a test set has no items that all systems have"),
     "P219": Code(3, "the names of the outputs cannot be used"),
     "P220": Code(3, "an output changed after it was surveyed"),
-    "P221": Code(3, "a system name is empty or has characters that cannot be printed"),
+    "P221": Code(3, "a system name is empty, has characters that cannot be printed, or looks like another"),
     "P222": Code(3, "an item has no document, or no value of another column that units or strata use, or two"),
     "P223": Code(3, "a test set does not have the column that units or strata use"),
     "P224": Code(3, "a unit is in several strata"),

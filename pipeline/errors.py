@@ -43,8 +43,10 @@ __all__ = [
     "StudyError",
     "TaskError",
     "UsageError",
+    "is_name",
     "join_alike",
     "join_files",
+    "look_alike",
     "name_some",
     "render_problems",
     "visible",
@@ -276,4 +278,39 @@ def _printable(character: str) -> str:
 
 
 _JOINERS = "\u200c\u200d"
-"""Part of words in Persian, Hindi and others."""
+"""Part of words in Persian, Hindi and others, and of pictures that are made of several."""
+
+
+def is_name(text: str) -> bool:
+    r"""Tell whether a text can be a name: it is not empty, and what does not print in it joins two characters, not both ASCII.
+
+    Examples
+    --------
+    >>> is_name("\u0645\u06cc\u200c\u0631\u0648\u062f"), is_name("a\u200cb"), is_name("\u0645\u200c"), is_name(" "), is_name("a\tb")
+    (True, False, False, False, False)
+    """
+    if text.isprintable():
+        return bool(text.strip())
+    hidden = [place for place, character in enumerate(text) if not character.isprintable()]
+    return all(text[place] in _JOINERS and _joins(text[:place][-1:], text[place + 1 : place + 2]) for place in hidden)
+
+
+def _joins(before: str, after: str) -> bool:
+    return not (before + after).isascii() and all(side.isprintable() and side.strip() for side in (before, after))
+
+
+def look_alike(names: Iterable[str]) -> list[tuple[str, ...]]:
+    r"""Return the names that look the same though they are not: all that they differ in is what joins characters.
+
+    Examples
+    --------
+    >>> look_alike(["a", "\u0645\u06cc\u0631", "\u0645\u06cc\u200c\u0631"]) == [("\u0645\u06cc\u0631", "\u0645\u06cc\u200c\u0631")]
+    True
+    """
+    alike: dict[str, dict[str, None]] = {}
+    for name in names:
+        alike.setdefault(name.translate(_UNJOINED), {})[name] = None
+    return [tuple(group) for group in alike.values() if len(group) > 1]
+
+
+_UNJOINED = dict.fromkeys(map(ord, _JOINERS))

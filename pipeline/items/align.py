@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, name_some
+from pipeline.errors import DataError, NothingToCompare, PipelineError, Problem, is_name, name_some
 from pipeline.inputs import locate_input
 from pipeline.interfaces import Items
 from pipeline.items.choices import ChosenUnit, choose_by_groups, choose_unit
@@ -267,7 +267,7 @@ def _unprintable(names: list[str]) -> list[Problem]:
     return [
         Problem("P221", f"the system name {name!r} is empty or holds characters that do not print", help="rename it")
         for name in names
-        if not name.strip() or not name.isprintable()
+        if not is_name(name)
     ]
 
 

@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from pipeline.analyses.registry import default_analyses, null_laboratories
+from pipeline.errors import is_name, look_alike
 from pipeline.study.agreement import (
     Disagreements,
     check_family,
@@ -125,8 +126,10 @@ class Study(Frozen):
     @classmethod
     def _names_print(cls, value: Mapping[str, TestSet]) -> Mapping[str, TestSet]:
         for name in value:
-            if not name.strip() or not name.isprintable():
+            if not is_name(name):
                 raise ValueError(f"the test set name {name!r} is empty or holds characters that do not print")
+        for alike in look_alike(value):
+            raise ValueError(f"the names of test sets {' and '.join(map(repr, alike))} differ only in characters that do not print")
         return value
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from pipeline.amounts import parse_bytes
+from pipeline.errors import is_name
 from pipeline.study.frozen import Frozen
 
 __all__ = [
@@ -213,7 +214,7 @@ class Training(Frozen):
     @classmethod
     def _names_print(cls, value: Mapping[str, ModelSpec]) -> Mapping[str, ModelSpec]:
         for name in value:
-            if not name.strip() or not name.isprintable():
+            if not is_name(name):
                 raise ValueError(f"the model name {name!r} is empty or holds characters that do not print")
         return value
 

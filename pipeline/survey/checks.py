@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipeline.errors import DataError, Problem, StudyError
+from pipeline.errors import DataError, Problem, StudyError, look_alike
 from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.interfaces import Items
 from pipeline.items.frame import Survey
@@ -28,6 +28,7 @@ __all__ = [
     "refuse_baseline",
     "refuse_bootstrap_t",
     "refuse_doubles",
+    "refuse_look_alikes",
     "refuse_product",
     "refuse_systems_as_groups",
     "refuse_unclear_sizes",
@@ -244,6 +245,20 @@ def refuse_unclear_sizes(study: Study, surveys: Mapping[str, Survey]) -> None:
         where="resampling.test_sizes",
         help="write `unit: document`, with sizes in documents, or `unit: item`",
     )
+
+
+def refuse_look_alikes(systems: Iterable[str]) -> None:
+    """Refuse systems whose names nobody can tell apart."""
+    problems = [
+        Problem(
+            "P221",
+            f"the system names {' and '.join(map(ascii, alike))} differ only in characters that do not print",
+            help="rename all of them but one",
+        )
+        for alike in look_alike(systems)
+    ]
+    if problems:
+        raise DataError(*problems)
 
 
 def refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:

@@ -32,6 +32,7 @@ from pipeline.survey.checks import (
     refuse_baseline,
     refuse_bootstrap_t,
     refuse_doubles,
+    refuse_look_alikes,
     refuse_product,
     refuse_systems_as_groups,
     refuse_unclear_sizes,
@@ -164,8 +165,9 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
         ]
     refuse_bootstrap_t(study, test_sets, base)
     coordinates, told = _coordinates(study, base, surveys, test_sets)
-    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
+    refuse_look_alikes(coordinates)
     refuse_baseline(study.resampling.baseline, test_sets, coordinates)
+    refuse_systems_as_groups(study, {name: survey.taken for name, survey in surveys.items()}, coordinates)
     # Said once, where people look: with the first test set.
     test_sets[:1] = [replace(first, warnings=(*first.warnings, *told)) for first in test_sets[:1]]
     pinned = signatures(study, trainers)

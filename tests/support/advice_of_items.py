@@ -354,5 +354,11 @@ ITEMS = {
             {"more": "resampling: {baseline: a, family: against-baseline}\n"},
             more="resampling: {baseline: aa, family: against-baseline}\n",
         ),
+        Case(
+            "rename all of them but one",
+            "{format: scores, outputs: {می\u200cرود: a.csv, میرود: b.csv}}",
+            TABLES,
+            {"test_set": "{format: scores, outputs: {می\u200cرود: a.csv, b: b.csv}}"},
+        ),
     ],
 }
