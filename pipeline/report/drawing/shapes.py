@@ -38,7 +38,7 @@ def picture(width: float, height: float, parts: Iterable[str], *, title: str, al
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" '
         f'class="drawn" font-family="system-ui, sans-serif" font-size="{SIZE}" fill="{INK}" '
-        f'role="img" style="background: #ffffff" ><title>{escape_text(title)}</title><desc>{escape_text(set_minus(alt))}</desc>\n'
+        f'role="img" style="background: #ffffff" ><title>{escape_text(title)}</title><desc>{escape_text(alt)}</desc>\n'
         + "\n".join(parts)
         + "\n</svg>\n"
     )

@@ -6,6 +6,7 @@ import re
 
 from pipeline.dataclass import dataclass
 from pipeline.interfaces.figures import INK, PALETTE
+from pipeline.report.drawing.shapes import escape_text
 
 __all__ = ["Drawing", "inline_svg"]
 
@@ -44,13 +45,17 @@ _TALL = 560.0
 """Pixels of a figure that takes a sheet of paper for itself: letters of a smaller copy could not be read."""
 
 
+_DESCRIBED = re.compile(r"<desc>.*?</desc>", re.DOTALL)
+
+
 def _height_of(svg: str) -> float:
     found = re.search(r'<svg[^>]*? height="([\d.]+)"', svg)
     return float(found[1]) if found else 0.0
 
 
-def inline_svg(svg: str, prefix: str, *, narrow: bool = False) -> str:
-    """Fit an SVG into a page: ids of its own, colours that follow the page, no size but the page's."""
+def inline_svg(svg: str, prefix: str, *, alt: str, narrow: bool = False) -> str:
+    """Fit an SVG into a page: ids of its own, colours that follow the page, no size but the page's, and what it is read as."""
+    svg = _DESCRIBED.sub(lambda _: f"<desc>{escape_text(alt)}</desc>", svg, count=1)
     text = svg.replace(' style="background: #ffffff" ', " ")
     kind = " narrow" if narrow else " tall" if _height_of(svg) > _TALL else ""
     text = text.replace('class="drawn"', f'class="drawn{kind}"', 1)

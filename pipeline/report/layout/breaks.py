@@ -92,6 +92,9 @@ class LineBreaks:
             (name for name in {*names, *_TERMS} if len(name) <= _LONGEST and _MARKED.search(name)),
             key=lambda name: (-len(name), name),
         )
+        # Names in which a hyphen stands where a minus might.
+        signed = sorted((name for name in {*names} if set_minus(name) != name), key=lambda name: (-len(name), name))
+        self._signed = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, signed))})(?![\w-])") if signed else None
         self._kept = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])|{_POWER}")
 
     def sentence(self, text: str) -> Markup:
@@ -101,6 +104,21 @@ class LineBreaks:
             parts += escape(keep_together(text[end : found.start()])) + Markup('<span class="name">{}</span>').format(found[0])
             end = found.end()
         return parts + escape(keep_together(text[end:]))
+
+    def plain(self, text: str) -> str:
+        """Return a text that is read aloud, without markup: its numbers have a true minus, names stay as they are.
+
+        Examples
+        --------
+        >>> LineBreaks(["run -1"]).plain("run -1 is -0.5 behind a-1")
+        'run -1 is −0.5 behind a-1'
+        """
+        if self._signed is None:
+            return set_minus(text)
+        parts, end = "", 0
+        for found in self._signed.finditer(text):
+            parts, end = parts + set_minus(text[end : found.start()]) + found[0], found.end()
+        return parts + set_minus(text[end:])
 
     def coded(self, text: str) -> Markup:
         """Return a sentence with what stands between backticks as code: names of options and commands.

@@ -67,7 +67,7 @@ def render_html(
     environment.filters |= {"coded": breaks.coded, "sentence": breaks.sentence, "name_metric": name_metric}
     environment.filters |= {"breakable": break_between_parts, "room": room_of}
     # The SVG is made by `pipeline.report.drawing` or by matplotlib, which escape all text; it is the only markup let through.
-    inline = {drawing.file: Markup(_inline(drawing, f"f{k}")) for k, drawing in enumerate(drawings, start=1)}
+    inline = {drawing.file: Markup(_inline(drawing, f"f{k}", breaks)) for k, drawing in enumerate(drawings, start=1)}
     sections = []
     for section in report.sections:
         figures = [drawing for drawing in drawings if drawing.section == section.key]
@@ -99,9 +99,10 @@ def render_html(
     return text.rstrip() + "\n"
 
 
-def _inline(drawing: Drawing, prefix: str) -> str:
-    narrow = inline_svg(drawing.narrow, f"{prefix}n", narrow=True) if drawing.narrow else ""
-    return inline_svg(drawing.svg, prefix) + narrow
+def _inline(drawing: Drawing, prefix: str, breaks: LineBreaks) -> str:
+    alt = breaks.plain(drawing.alt)
+    narrow = inline_svg(drawing.narrow, f"{prefix}n", alt=alt, narrow=True) if drawing.narrow else ""
+    return inline_svg(drawing.svg, prefix, alt=alt) + narrow
 
 
 def title_of(report: Report) -> str:

@@ -147,7 +147,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 def test_two_charts_of_one_page_do_not_share_their_clips() -> None:
     chart = Chart()
     chart.line([0, 1], [0, 1], colour=BLUE)
-    inline = inline_svg(draw_chart(chart, title="t", alt="a"), "f7")
+    inline = inline_svg(draw_chart(chart, title="t", alt="a"), "f7", alt="a")
     assert 'id="f7-inside"' in inline
     assert "url(#f7-inside)" in inline
     assert BLUE not in inline.replace(f"var(--c1, {BLUE})", "")
@@ -228,7 +228,7 @@ def test_a_high_figure_is_not_made_smaller_on_paper() -> None:
     for height, kind in ((5.0, "drawn"), (6.0, "drawn tall")):
         chart = Chart()
         chart.points([1], [1], colour=BLUE)
-        page = ElementTree.fromstring(inline_svg(draw_chart(chart, (7.2, height), title="Title", alt="Alt"), "f1"))
+        page = ElementTree.fromstring(inline_svg(draw_chart(chart, (7.2, height), title="Title", alt="Alt"), "f1", alt="Alt"))
         assert page.get("class") == kind
 
 

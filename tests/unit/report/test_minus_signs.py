@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
+from support.synthetic_cubes import build_cube
+from support.synthetic_reports import make_report
 
 from pipeline.interfaces.wording import set_minus
 from pipeline.report.build import build_report
@@ -62,3 +67,14 @@ def test_files_and_terminals_have_a_hyphen_and_latex_a_minus(report: Report, fil
 )
 def test_a_hyphen_within_something_or_after_an_option_stays(text: str) -> None:
     assert set_minus(text) == text
+
+
+def test_names_in_the_description_of_a_figure_keep_their_hyphens(tmp_path: Path) -> None:
+    names = ["a-1", "run -1", "-5", "x(-2)"]
+    given = make_report({"news": build_cube(np.array([-0.6, -0.5, -0.7, -0.9]), names, name="news")}, analyses=())
+    report = build_report(given)
+    page = render_report(given, report)["index.html"].decode()
+    told = [html.unescape(text) for text in re.findall(r"<desc>(.*?)</desc>", page, flags=re.DOTALL)]
+    assert any("run -1 has the best score, −0.50" in text for text in told)
+    for turned in ("run −1", "−5 ", "x(−2)"):
+        assert not any(turned in text for text in told), turned
