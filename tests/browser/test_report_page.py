@@ -202,6 +202,23 @@ def test_all_columns_are_shown_when_asked_for(browser, odd_page):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_columns_that_decide_nothing_are_shown_when_asked_for_and_on_paper(browser, bins_page, width):
+    open_page(browser, bins_page, width=width)
+    open_all(browser)
+    table = browser.find_element(By.CSS_SELECTOR, "table:has(th[data-more='always'])")
+    script = "return [...arguments[0].querySelectorAll('[data-more=\\'always\\'], td.always')].map(cell => cell.offsetWidth > 0)"
+    folded = browser.execute_script(script, table)
+    assert len(folded) > 20
+    assert not any(folded)
+    set_media(browser, width=width, scheme="light", media="print")
+    assert all(browser.execute_script(script, table))
+    set_media(browser, width=width, scheme="light")
+    name = table.get_attribute("data-title")
+    browser.find_element(By.CSS_SELECTOR, f".all-columns[aria-label$='{name}']").send_keys(Keys.ENTER)
+    assert all(browser.execute_script(script, table))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_forests_and_matrices_are_seen_whole(browser, odd_page, width):
     open_page(browser, odd_page, width=width)
     figures = [figure for figure in browser.find_elements(By.CSS_SELECTOR, "#leaderboard .plot svg") if figure.is_displayed()]
@@ -573,6 +590,42 @@ return getComputedStyle(scroll).breakInside;
 def test_a_table_that_a_sheet_has_room_for_is_not_parted(browser, odd_page):
     open_page(browser, odd_page, media="print")
     assert [browser.execute_script(ROWS_OF_A_TABLE, rows) for rows in (2, 16, 17, 100)] == ["avoid", "avoid", "auto", "auto"]
+
+
+ON_PAPER = """
+const textOf = cell => {
+  const range = document.createRange(); range.selectNodeContents(cell); return range.getBoundingClientRect();
+};
+const wide = [...document.querySelectorAll('.scroll table')]
+  .filter(table => table.checkVisibility({contentVisibilityAuto: true}) && table.tHead.rows[0].cells.length > 8);
+const words = wide.flatMap(table => [...table.tBodies[0].rows]).flatMap(row => [...row.cells])
+  .filter(cell => cell.cellIndex && cell.matches('.t'));
+return [wide.map(table => table.closest('.scroll').clientWidth - table.offsetWidth),
+        words.map(cell => textOf(cell).left - textOf(cell.previousElementSibling).right)];
+"""
+
+
+@pytest.mark.parametrize("page", ["odd_page", "models_page", "bins_page", "page_of_100"])
+def test_a_wide_table_has_the_whole_sheet_and_its_words_touch_no_number(browser, request, page):
+    open_page(browser, request.getfixturevalue(page), width=695, media="print")  # A4 within its margins
+    spare, gaps = browser.execute_script(ON_PAPER)
+    assert spare
+    assert max(map(abs, spare)) <= 1
+    assert min(gaps, default=9) > 4
+
+
+def test_no_heading_on_paper_is_parted_from_what_it_is_of(browser, odd_page):
+    open_page(browser, odd_page)
+    for choice, name in zip(browser.find_elements(By.CSS_SELECTOR, "#versus select"), ("s1", "s3"), strict=True):
+        choice.send_keys(name)
+    set_media(browser, width=695, scheme="light", media="print")
+    script = "return [...document.querySelectorAll(arguments[0])].map(one => getComputedStyle(one)[arguments[1]])"
+    for elements in ("h2", "h3", "summary", ".caption:has(+ .drivers)", ".listed"):
+        found = browser.execute_script(script, elements, "breakAfter")
+        assert (elements, {*found}) == (elements, {"avoid"})
+    for elements in ("#versus article", "#versus .drivers tr", "figure"):
+        found = browser.execute_script(script, elements, "breakInside")
+        assert (elements, {*found}) == (elements, {"avoid"})
 
 
 def test_without_scripts_nothing_is_missing_but_tools(browser, odd_page):

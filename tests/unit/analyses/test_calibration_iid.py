@@ -16,6 +16,7 @@ from pipeline.analyses.calibration_iid.draws import DrawnTestSets, PairsOnDraw
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.calibration_iid.rows import Population, list_rows
 from pipeline.interfaces import Finding, ScoredStatistics
+from pipeline.interfaces.charts import Chart, Line, Words
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_units
 
@@ -255,3 +256,17 @@ def test_the_table_of_the_figure_has_its_points() -> None:
     (table,) = finding.tables
     assert [row["share"] for row in table.rows] == [row["share"] for row in finding.rows]
     assert "10 test sets of 100 of 400 units" in table.caption
+
+
+def test_the_numbers_of_pairs_stand_below_the_bars_where_no_interval_reaches() -> None:
+    finding = find(population(400, [0.0, 0.1, 0.3]), units=100, drawn=10, replicates=200)
+    (figure,) = finding.figures
+    chart = Chart()
+    figure.draw(chart)
+    numbers = [mark for mark in chart.marks if isinstance(mark, Words)]
+    bins = [row for row in finding.rows if row["kind"] == "bin" and row["share"] is not None]
+    assert [mark.text for mark in numbers] == [f"{row['pairs']:,}" for row in bins]
+    assert all(mark.y == 0 and mark.up < 0 for mark in numbers)
+    lowest = min([0.0, *(min(mark.y) for mark in chart.marks if isinstance(mark, Line))])
+    assert chart.y.low is not None
+    assert chart.y.low < lowest

@@ -28,7 +28,11 @@ def cube_of(scores: list[float], errors: list[float] | None = None) -> xr.Datase
         ([0.8, 0.7, 0.6], [0.004, 0.004, 0.005], 4),  # 10,000 questions: ± 0.0040
         ([0.8, 0.7, 0.6], [4e-4, 4e-4, 5e-4], 5),
         ([0.8, 0.7, 0.6], [4e-6, 4e-6, 5e-6], 5),
-        ([1.0, 0.7, 0.6], [0.0, 0.04, 0.05], 3),  # what is always right has no standard error
+        ([1.0, 1.0, 0.6], [0.0, 0.0, 0.004], 4),  # what is always right has no standard error
+        ([0.8, 0.7, 0.6], [0.001, 0.02, 0.03], 3),  # half of the systems decide, not the best known
+        ([0.8, 0.7, 0.6], [0.002, 0.003, 0.05], 4),  # nor the least
+        ([0.8, 0.7, math.nan], [0.004, 0.004, math.nan], 4),
+        ([-34.5, -30.1], [0.004, 0.004], 3),
         ([0.8, 0.7, 0.6], [math.nan, math.nan, math.nan], 4),
         ([0.8, 0.7, 0.6], None, 4),
         ([math.nan, math.nan, math.nan], None, 3),
