@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from pipeline.dataclass import dataclass
 from pipeline.inference.multiple_comparisons.families import PairFamily, order_family
 from pipeline.inference.multiple_comparisons.reached import Reached, count_all, count_enclosed
+from pipeline.inference.multiple_comparisons.reached_in_bits import count_in_bits
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, sign_flip_floor
 from pipeline.inference.unit_diagnostics.few_wins import FewWins
 from pipeline.numerics.special import ndtri
@@ -46,6 +47,9 @@ from pipeline.resampling.standard_errors.studentise_budget import replicates_aga
 from pipeline.resampling.strata import StratifiedDraws
 
 __all__ = ["StudentisedMaxT", "critical_value", "replicates_in_use", "studentised_max_t"]
+
+_FEW_HELD = 0.02
+"""Of the pairs of a family: where more have a cap, all t* are made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,12 +200,35 @@ def _count(
     # From the smallest t to the largest: the maximum so far is that of the pair and all below it.
     pair, least = family.pair[::-1], family.members.least[::-1]
     asked, limits = {**asked, "chosen": pair}, {"cap": cap[pair], "least": least}
+    replicates = asked["replicates"]
     bounds = enclosures(draws, measure, **asked) if len(pair) else None
     if bounds is not None:  # of no ratio, whose t* nobody else reads
-        counted = count_enclosed(bounds, replicates=asked["replicates"], **limits)
-    else:
-        counted = count_all(_shown(studentise(draws, measure, **asked), wins, show), replicates=asked["replicates"], **limits)
+        return family, count_enclosed(bounds, replicates=replicates, **limits).reversed()
+    counted = None if show is not None else _count_rates(draws, measure, wins, asked, **limits)
+    if counted is None:
+        counted = count_all(_shown(studentise(draws, measure, **asked), wins, show), replicates=replicates, **limits)
     return family, counted.reversed()
+
+
+def _count_rates(
+    draws: Draws | StratifiedDraws,
+    measure: Measure,
+    wins: FewWins,
+    asked: Mapping[str, Any],
+    *,
+    cap: NDArray[np.float64],
+    least: NDArray[np.float64],
+) -> Reached | None:
+    """Count where each unit is right or wrong, without making most t*; None where all must be made."""
+    pair, replicates = asked["chosen"], asked["replicates"]
+    held = np.flatnonzero(np.isfinite(cap))
+    if measure.form != "ratio" or len(held) > _FEW_HELD * len(pair) or 32 * len(held) * replicates > asked["memory_bytes"]:
+        return None
+    known = {}
+    if len(held):
+        t = np.concatenate([*_shown(studentise(draws, measure, **{**asked, "chosen": pair[held]}), wins, None)])
+        known = {place: np.fmin(np.abs(own), cap[place]) for place, own in zip(held.tolist(), t, strict=True)}
+    return count_in_bits(draws, measure, replicates=replicates, chosen=pair, least=least, known=known)
 
 
 def _shown(

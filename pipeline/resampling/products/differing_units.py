@@ -18,10 +18,13 @@ from pipeline.compiled.loops import count_differing, exchange_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
 from pipeline.resampling.draws import Draws, find_units
 
-__all__ = ["MOST_UNITS", "DifferingUnits"]
+__all__ = ["MANY", "MOST_UNITS", "DifferingUnits", "lay_out", "room_for_bits", "rows_of_bits"]
 
 MOST_UNITS = 2**16 - 64
 """Draws of a replicate at most: 16 bits hold how many differ."""
+
+MANY = 2**36
+"""Multiply-adds of a product in place of bits, from which on bits are counted: below, compiling that takes longer than it saves."""
 
 _WORD = 64
 
@@ -46,11 +49,7 @@ class DifferingUnits:
     def __init__(
         self, draws: Draws, replicates: int, values: NDArray[np.int64], pairs: NDArray[np.int64], *, memory_bytes: int
     ) -> None:
-        self._draws, self._replicates, self._pairs = draws, replicates, pairs
-        systems, units = values.shape
-        padded = np.zeros((units, -(-systems // _WORD) * _WORD), np.uint8)
-        padded[:, :systems] = values.T
-        self._rows = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+        self._draws, self._replicates, self._pairs, self._rows = draws, replicates, pairs, rows_of_bits(values)
         self._width = -(-replicates // BITS_SIDE_BY_SIDE) * BITS_SIDE_BY_SIDE
         self._several = max(memory_bytes // (2 * self._width), 1)
         self._first, self._row, self._counts = 0, np.empty(0, np.int64), np.empty((0, self._width), np.uint16)
@@ -69,17 +68,28 @@ class DifferingUnits:
 
     def _count(self, pairs: NDArray[np.int64]) -> NDArray[np.uint16]:
         counts = np.empty((len(pairs), self._width), np.uint16)
-        words = -(-self._draws.n_draws // _WORD)
-        bits = np.empty((_WORD * self._rows.shape[1], words, BITS_SIDE_BY_SIDE), np.uint64)
-        key, n_draws = np.uint64(self._draws.key), self._draws.n_draws
+        bits, key, n_draws = room_for_bits(self._rows, self._draws.n_draws), np.uint64(self._draws.key), self._draws.n_draws
         for first in range(0, self._width, BITS_SIDE_BY_SIDE):
-            _lay_out(key, np.uint64(first), n_draws, self._rows, bits)
+            lay_out(key, np.uint64(first), n_draws, self._rows, bits)
             _count_pairs(bits, pairs, first, counts)
         return counts
 
 
+def rows_of_bits(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return (unit, word) bits, one for each system, of (system, unit) numbers that are 0 or 1."""
+    systems, units = values.shape
+    padded = np.zeros((units, -(-systems // _WORD) * _WORD), np.uint8)
+    padded[:, :systems] = values.T
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def room_for_bits(rows: NDArray[np.uint64], n_draws: int) -> NDArray[np.uint64]:
+    """Return (system, word, replicate) zeros, which `lay_out` fills but for the last row: that of a system with no bit set."""
+    return np.zeros((_WORD * rows.shape[1] + 1, -(-n_draws // _WORD), BITS_SIDE_BY_SIDE), np.uint64)
+
+
 @kernel
-def _lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uint64], bits: NDArray[np.uint64]) -> None:
+def lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uint64], bits: NDArray[np.uint64]) -> None:
     """Fill (system, word, replicate) bits, a bit for each draw, from the (unit, word) bits of systems."""
     lanes, words, n_units = bits.shape[2], bits.shape[1], np.uint64(len(rows))
     units = np.empty((4, (n_draws + 3) // 4), np.uint32)

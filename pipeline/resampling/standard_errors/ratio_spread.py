@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["LOST", "largest_differences", "side_by_side", "spread_by_products", "spread_directly", "spread_few"]
+__all__ = ["LOST", "SMALL", "largest_differences", "side_by_side", "spread_by_products", "spread_directly", "spread_few"]
 
 LOST = -1.0
 """In place of a Σu² of which too little is known."""
 
-_SMALL, _INTEGERS, _RESOLVED = 2.0**-16, 2.0**62, 2.0**-22
+SMALL = 2.0**-16  # share of what is added and subtracted: where less is left, units are looked at
+_INTEGERS, _RESOLVED = 2.0**62, 2.0**-22
 _TILE = 2**19  # weights side by side that stay in the second-level cache: replicates times units
 _NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the first-level cache
 
@@ -73,7 +74,7 @@ def spread_by_products(
             delta = (top[i] - bottom[i]) / total
             lengths = delta * delta * length[i]
             left = square[i] - 2.0 * delta * (one[i] - other[i]) + lengths
-            doubtful += left < _SMALL * (square[i] + lengths)
+            doubtful += left < SMALL * (square[i] + lengths)
             own[i] = delta
             left_of[i] = left / (total * total)
         if doubtful:
@@ -97,7 +98,7 @@ def _spread_by_units(
         delta = ahead / total
         squares, lengths = square[i], delta * delta * sums[rows[6], i]
         left = squares - 2.0 * delta * (sums[rows[4], i] - sums[rows[5], i]) + lengths
-        if total > 0.0 and left < _SMALL * (squares + lengths):
+        if total > 0.0 and left < SMALL * (squares + lengths):
             exact = largest * total + abs(ahead) * longest < _INTEGERS
             left = _look_at_units(a[0], b[0], a[1], weights[i], total, ahead, exact, _RESOLVED**2 * (squares + lengths))
             spread[i] = left / (total * total) if left >= 0.0 else LOST
@@ -118,7 +119,7 @@ def spread_few(
         delta = (top - bottom) / total
         lengths = delta * delta * length
         left = square - 2.0 * delta * (one - other) + lengths
-        if np.any(left < _SMALL * (square + lengths)):
+        if np.any(left < SMALL * (square + lengths)):
             return False
         gain[:] = delta
         spread[:] = left / (total * total)

@@ -20,22 +20,23 @@ from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import TOLERANCE, score_observed
 from pipeline.resampling.products.byte_product import MOST_DRAWS, blocks_of, choose_form, zero_counts
-from pipeline.resampling.products.differing_units import MOST_UNITS, DifferingUnits
+from pipeline.resampling.products.differing_units import MANY, MOST_UNITS, DifferingUnits
 from pipeline.resampling.standard_errors.ratio_spread import LOST
 from pipeline.resampling.standard_errors.studentise_plans import Parts, influence_plans, ratio_plans
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
-__all__ = ["BEYOND", "Studentised", "noise_of", "replicates_at_a_time", "studentise", "t_of"]
+__all__ = ["BEYOND", "INFINITE", "Studentised", "noise_of", "replicates_at_a_time", "studentise", "t_of"]
 
 BEYOND = 1e200
 """A t* larger than this is infinite: of a replicate without a spread of its own, or with one that is lost in rounding."""
 
-_INFINITE = 1e300
+INFINITE = 1e300
+"""What stands for the size of an infinite t*."""
+
 _BATCH = 1024
 _SHORTEST_BATCH = 32
 _LARGEST_KEPT = 255  # of counts: what a byte holds
 _SHARE_KEPT = 8  # of the memory, for resamples that are asked for again
-_MANY = 2**36  # multiply-adds, from which on bits are counted where they can be: below, compiling that takes longer than it saves
 _TILES = "amx"  # the form of products that is as fast as bits
 _FEW = 64  # pairs, of which NumPy divides the gains before a kernel is loaded
 
@@ -107,7 +108,7 @@ def studentise(
     work = replicates * units * len(order)
     form = choose_form(work) if may else None
     differing: Callable[[NDArray[np.int64], NDArray[np.int64]], DifferingUnits] | None = None
-    if isinstance(draws, Draws) and form != _TILES and work >= _MANY and units <= MOST_UNITS:
+    if isinstance(draws, Draws) and form != _TILES and work >= MANY and units <= MOST_UNITS:
         differing = partial(DifferingUnits, draws, replicates, memory_bytes=memory_bytes // 2)
     if by_ratio:
         plans = ratio_plans(measure, strata, form, order, differing=differing)
@@ -216,8 +217,8 @@ def _divide(
             shift = 0.0 if squares[i] == 0.0 and abs(shift) <= near else shift
             # 0/0 is no t*, and another number over 0 an infinite one.
             found = shift / np.sqrt(squares[i] if squares[i] > 0.0 else 0.0)
-            found = -_INFINITE if found < -_INFINITE else found
-            target[i] = _INFINITE if found > _INFINITE else found
+            found = -INFINITE if found < -INFINITE else found
+            target[i] = INFINITE if found > INFINITE else found
         lost[pair] += unknown
 
 
@@ -252,5 +253,5 @@ def t_of(
         shift = gain - delta
         shift = np.where((spread == 0.0) & (np.abs(shift) <= noise), 0.0, shift)
         found = shift / np.sqrt(np.where(spread > 0.0, spread, 0.0))
-        found = np.where(found < -_INFINITE, -_INFINITE, found)
-        return np.where(found > _INFINITE, _INFINITE, found)
+        found = np.where(found < -INFINITE, -INFINITE, found)
+        return np.where(found > INFINITE, INFINITE, found)

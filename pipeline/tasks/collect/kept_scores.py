@@ -135,7 +135,7 @@ def read_kept(
     if judged:
         floor = np.zeros(pairs) if tested.floor is None else tested.floor
         given: dict[str, Any] = {"draws": draws, "scores": kept.scores, "floor": floor, "member": tested.member}
-        max_t = studentised_max_t(measure, observed, **given, show=reader.add)  # t* are made once for both
+        max_t = studentised_max_t(measure, observed, **given, show=reader.add if again else None)  # t* are made once for both
     if SIMULTANEOUS in methods:
         found[SIMULTANEOUS] = simultaneous(max_t, observed, alpha=alpha)
     p = np.full((len(methods), pairs), np.nan)

@@ -61,7 +61,7 @@ def test_t_has_the_same_bits_whether_units_are_counted_or_summed(monkeypatch, de
 
     summed = found()
     assert not counted
-    monkeypatch.setattr(studentising, "_MANY", 0)
+    monkeypatch.setattr(studentising, "MANY", 0)
     by_bits = found()
     assert counted
     assert len(summed) == len(by_bits) > 1
@@ -71,7 +71,7 @@ def test_t_has_the_same_bits_whether_units_are_counted_or_summed(monkeypatch, de
 
 
 def test_numbers_that_are_not_0_or_1_are_summed(monkeypatch):
-    monkeypatch.setattr(studentising, "_MANY", 0)
+    monkeypatch.setattr(studentising, "MANY", 0)
     monkeypatch.setattr(studentising, "DifferingUnits", lambda *args, **options: pytest.fail("counted"))
     statistics = np.random.default_rng(2).integers(0, 3, (40, 3, 2))
     statistics[..., 1] = 2
