@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from pipeline.cubes.chunk_files import FilesInFolder
 from pipeline.cubes.declarations import Variable
 from pipeline.cubes.held import HeldGroup, is_held
-from pipeline.cubes.layout import chunk_shape
+from pipeline.cubes.layout import chunk_shape, inner_shape
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
-from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
+from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.store import digest
 
 __all__ = ["create_array", "create_filled", "create_group", "known_of_systems", "path_of"]
@@ -55,7 +56,8 @@ def create_array(group: ZarrGroup | HeldGroup, variable: Variable, shape: tuple[
         dtype = np.dtype(object if variable.dtype == "str" else variable.dtype)
         return group.create_array(path, variable.dims, np.full(shape, variable.fill, dtype), attributes)
     chunks = chunk_shape(variable, shape)
-    return group.create_array(path, variable.dims, shape, chunks, variable.dtype, variable.fill, attributes)
+    inner = inner_shape(variable, chunks)
+    return group.create_array(path, variable.dims, shape, chunks, variable.dtype, variable.fill, attributes, inner=inner)
 
 
 def create_filled(group: ZarrGroup | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:

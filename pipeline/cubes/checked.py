@@ -10,7 +10,8 @@ import json
 import zlib
 from pathlib import Path
 
-from pipeline.cubes.zarr_files import FilesInFolder, ZarrGroup
+from pipeline.cubes.chunk_files import FilesInFolder
+from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.errors import Problem, StoreError
 from pipeline.store import canonical_json
 from pipeline.store.files import store_error

@@ -17,7 +17,7 @@ from pipeline.cubes.checked import seal
 from pipeline.cubes.declarations import INFLUENCE, UNIT_EFFECTS
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import CubeLayout, cube_name
-from pipeline.cubes.variables import COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES
+from pipeline.cubes.variables import CHUNKS, COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES
 from pipeline.store import digest, write_json
 from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name
 
@@ -142,6 +142,23 @@ class CubeWriter:
     def write_scores(self, metric: str, size: str, first_replicate: int, values: ArrayLike, *, first_system: int = 0) -> None:
         """Write scores (system, replicate) of kept replicates."""
         self._put("score", self.layout.positions(metric=metric, test_size=size), values, (first_system, first_replicate))
+
+    @property
+    def takes_packed_scores(self) -> bool:
+        """Whether scores may be written as they are packed: there are no packed ones in memory."""
+        return not isinstance(self._group, HeldGroup)
+
+    def write_packed_scores(
+        self, metric: str, size: str, first_replicate: int, packed: Sequence[bytes | memoryview], *, first_system: int = 0
+    ) -> None:
+        """Write whole chunks' scores of kept replicates as `pipeline.store.packing` has packed them, one piece a system.
+
+        A chunk is that of `CHUNKS` systems, or of those that are left, on `CHUNKS` replicates, or all where there are fewer.
+        """
+        step = CHUNKS["system"]
+        at = self.layout.positions(metric=metric, test_size=size)
+        for first in range(0, len(packed), step):
+            self._array("score").adopt((*at, first_system + first, first_replicate), packed[first : first + step])
 
     def write_table(
         self,

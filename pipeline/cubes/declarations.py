@@ -38,7 +38,7 @@ __all__ = [
 class Variable:
     """One declared variable.
 
-    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions.
+    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions; ``inner`` cuts chunks again.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Variable:
     description: str
     reference: str = ""
     chunks: Mapping[str, int] = field(default_factory=dict)
+    inner: Mapping[str, int] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
 
     @property
@@ -140,7 +141,6 @@ TOOL_REASONS = (
 
 UNDECIDED = ("none", "few-units", "rare-losses", "failures-of-others")
 """Of ``undecided``: why a small p of a pair is no verdict."""
-
 
 _NAN = float("nan")
 _PAIRS = ("metric", "test_size", "pair")

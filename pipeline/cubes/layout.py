@@ -16,7 +16,7 @@ from pipeline.cubes.variables import CHUNKS
 from pipeline.dataclass import dataclass, field
 from pipeline.store.addresses import digest
 
-__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "cube_name"]
+__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "chunk_shape", "cube_name", "inner_shape"]
 
 SCHEMA_VERSION = 4
 """1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides. 2 decided by a max-T with one
@@ -181,6 +181,12 @@ def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
     grid = {**CHUNKS, **variable.chunks}
     return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))
+
+
+def inner_shape(variable: Variable, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the pieces that chunks of a variable are cut into again; None where they are not."""
+    cut = zip(variable.dims, chunks, strict=True)
+    return tuple(variable.inner.get(dimension, length) for dimension, length in cut) if variable.inner else None
 
 
 def cube_name(test_set: str) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.cubes.arrays import create_array
+from pipeline.cubes.chunk_files import FilesInMemory
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import VARIABLES
-from pipeline.cubes.zarr_files import FilesInMemory, ZarrGroup, is_chunk
+from pipeline.cubes.zarr_files import ZarrGroup, is_chunk
 from pipeline.dataclass import dataclass
 
 __all__ = ["EncodedPieces", "PieceWriter"]

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pipeline.cubes.checked import META, damaged, read_seal
+from pipeline.cubes.chunk_files import FilesInFolder
 from pipeline.cubes.held import find_held
 from pipeline.cubes.layout import SCHEMA_VERSION
 from pipeline.cubes.plain import PlainArray, PlainCube, StoredRegion, label_arrays
 from pipeline.cubes.reading import list_groups, list_subgroups, open_cubes, open_group, open_statistics, read_attributes
-from pipeline.cubes.zarr_files import KEYS, FilesInFolder, ZarrArray
+from pipeline.cubes.zarr_files import KEYS, ShardedArray, ZarrArray, shards_of
 from pipeline.errors import StoreError
 from pipeline.store import digest
 from pipeline.store.files import store_error
@@ -97,13 +98,18 @@ def _read_plain(group: Path, attributes: Mapping[str, Any]) -> PlainCube | None:
 def _describe(files: FilesInFolder, path: str, described: Mapping[str, Any]) -> PlainArray | None:
     """Return an array as it is described; None where `ZarrArray` would read something else than Zarr."""
     kind, text = described["data_type"], described["data_type"] == "string"
-    codecs = described["codecs"]
+    codecs, inner = described["codecs"], None
+    if codecs[0]["name"] == "sharding_indexed":
+        cut = codecs[0]["configuration"]
+        codecs, inner = cut["codecs"], tuple(cut["chunk_shape"])
+        if described["codecs"] != [shards_of(cut["chunk_shape"], codecs)]:
+            return None
     if [codec["name"] for codec in codecs] != ["vlen-utf8" if text else "bytes", "zstd"]:
         return None
     if codecs[0].get("configuration", {}).get("endian", "little") != "little" or described["chunk_key_encoding"] != KEYS:
         return None
     fill = described["fill_value"]
-    array = ZarrArray(
+    given = (
         files,
         path,
         tuple(described["shape"]),
@@ -111,6 +117,7 @@ def _describe(files: FilesInFolder, path: str, described: Mapping[str, Any]) -> 
         np.dtype(object) if text else np.dtype(kind).newbyteorder("<"),
         float("nan") if fill == "NaN" else fill,
     )
+    array = ZarrArray(*given) if inner is None else ShardedArray(*given, inner)
     return PlainArray(tuple(described["dimension_names"]), StoredRegion(array), described["attributes"])
 
 

@@ -204,6 +204,7 @@ VARIABLES: Mapping[str, Variable] = {
             "points",
             "score on a kept replicate of the bootstrap",
             EFRON,
+            inner={"system": 1},  # as files of cells have them, whose bytes are taken over
         ),
         Variable("observed_score", _SYSTEM, "float64", _NAN, "points", "score on the test set itself"),
         Variable("score_se", _SYSTEM, "float64", _NAN, "points", "jackknife standard error of the score, as se of a gain", EFRON),

@@ -9,109 +9,33 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import product
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.cubes.chunk_files import Files
 from pipeline.dataclass import dataclass
+from pipeline.store.packing import LEVEL
 from pipeline.store.zstandard import zstd
 
-__all__ = ["KEYS", "Files", "FilesInFolder", "FilesInMemory", "ZarrArray", "ZarrGroup", "is_chunk"]
+__all__ = ["KEYS", "ShardedArray", "ZarrArray", "ZarrGroup", "is_chunk", "shards_of"]
 
 META = "zarr.json"
 _LEVEL = 2  # 3 takes two to three times as long for two per cent
 _COMPRESSION: Mapping[int, int] = {zstd.CompressionParameter.compression_level: _LEVEL, zstd.CompressionParameter.checksum_flag: 1}
 _CODECS = {"name": "zstd", "configuration": {"level": _LEVEL, "checksum": True}}
+_CODECS_WITHIN = {"name": "zstd", "configuration": {"level": LEVEL, "checksum": False}}
 _LENGTH = struct.Struct("<I")
 KEYS = {"name": "default", "configuration": {"separator": "."}}
 """How chunks are named: all of an array are in its folder, for to make a folder takes as long as to write a small file."""
 
 _CHUNK = "c."
-
-
-class Files(Protocol):
-    """What has bytes by path: a folder, or memory."""
-
-    def read(self, path: str) -> bytes | None:
-        """Return what a path has; None where there is no such file."""
-        ...
-
-    def has(self, path: str) -> bool:
-        """Tell whether a path has anything."""
-        ...
-
-    def write(self, path: str, content: bytes | memoryview) -> None:
-        """Let this be what a path has."""
-        ...
-
-
-class FilesInFolder:
-    """Files below a folder, which are not brought to disk one by one.
-
-    Attributes
-    ----------
-    checksums : dict of str to int
-        CRC-32 of what was written last, by path.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.checksums: dict[str, int] = {}
-        self._made: set[str] = set()
-
-    def read(self, path: str) -> bytes | None:
-        """Return what a file has; None where there is none."""
-        try:
-            return (self.root / path).read_bytes()
-        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-            return None
-
-    def has(self, path: str) -> bool:
-        """Tell whether there is a file."""
-        return path in self.checksums or os.path.isfile(f"{self.root}/{path}")
-
-    def write(self, path: str, content: bytes | memoryview) -> None:
-        """Write a file, with the folders that it is in."""
-        self._make(path.rpartition("/")[0])
-        with open(f"{self.root}/{path}", "wb") as file:
-            file.write(content)
-        self.checksums[path] = zlib.crc32(content)
-
-    def _make(self, folder: str) -> None:
-        # Each once, from above: of a path that is made from below, every folder is tried in vain first.
-        if folder in self._made:
-            return
-        if folder:
-            self._make(folder.rpartition("/")[0])
-            with suppress(FileExistsError):
-                os.mkdir(f"{self.root}/{folder}")
-        else:
-            self.root.mkdir(parents=True, exist_ok=True)
-        self._made.add(folder)
-
-
-class FilesInMemory(dict[str, bytes]):
-    """Bytes by path."""
-
-    def read(self, path: str) -> bytes | None:
-        """Return what a path has; None where it has nothing."""
-        return self.get(path)
-
-    def has(self, path: str) -> bool:
-        """Tell whether a path has anything."""
-        return path in self
-
-    def write(self, path: str, content: bytes | memoryview) -> None:
-        """Let this be what a path has."""
-        self[path] = bytes(content)
+_NOWHERE = 2**64 - 1  # where an inner chunk would be that has been left out
+_SHORT = 256  # bytes: one value over and over takes no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,16 +111,60 @@ class ZarrArray:
         return self._blank() if found is None else self._decode(found)
 
     def _encode(self, chunk: NDArray[Any]) -> bytes:
-        content = _join(chunk.reshape(-1).tolist()) if self.dtype == object else chunk.reshape(-1).view(np.uint8).data
-        return zstd.compress(content, options=_COMPRESSION)
+        return zstd.compress(self._bytes_of(chunk), options=_COMPRESSION)
+
+    def _bytes_of(self, values: NDArray[Any]) -> bytes | memoryview:
+        return _join(values.reshape(-1).tolist()) if self.dtype == object else values.reshape(-1).view(np.uint8).data
 
     def _decode(self, content: bytes) -> NDArray[Any]:
+        return self._unpack(content, self.chunks)
+
+    def _unpack(self, content: bytes | memoryview, shape: tuple[int, ...]) -> NDArray[Any]:
         plain = zstd.decompress(content)
         if self.dtype != object:
-            return np.frombuffer(bytearray(plain), self.dtype).reshape(self.chunks)
-        values = np.empty(math.prod(self.chunks), object)
+            return np.frombuffer(bytearray(plain), self.dtype).reshape(shape)
+        values = np.empty(math.prod(shape), object)
         values[:] = _split(plain)
-        return values.reshape(self.chunks)
+        return values.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedArray(ZarrArray):
+    """An array whose chunks are cut again into ``inner`` ones, packed each by itself as stored arrays are: Zarr's shards.
+
+    A file has them one after the other, and at its end where each begins and how long it is; those with the fill value alone are
+    left out. What a file holds does not tell whether it was packed here or has been taken over.
+    """
+
+    inner: tuple[int, ...]
+
+    def adopt(self, start: tuple[int, ...], packed: Sequence[bytes | memoryview]) -> None:
+        """Let the first inner chunks of the chunk from ``start`` be those that have been packed; the others are left out."""
+        places = (at // length for at, length in zip(start, self.chunks, strict=True))
+        absent = [b""] * (math.prod(self._several) - len(packed))
+        there = (b"" if len(own) < _SHORT and self._is_blank(self._unpack(own, self.inner)) else own for own in packed)
+        self.files.write(f"{self.path}/{_CHUNK}{'.'.join(map(str, places))}", _join_inner([*there, *absent]))
+
+    @property
+    def _several(self) -> tuple[int, ...]:
+        """How many inner chunks a chunk has, along each dimension."""
+        return tuple(length // own for length, own in zip(self.chunks, self.inner, strict=True))
+
+    def _regions(self) -> Iterator[tuple[slice, ...]]:
+        for place in np.ndindex(self._several):
+            yield tuple(slice(at * own, (at + 1) * own) for at, own in zip(place, self.inner, strict=True))
+
+    def _encode(self, chunk: NDArray[Any]) -> bytes:
+        parts = (chunk[region] for region in self._regions())
+        return _join_inner([b"" if self._is_blank(part) else zstd.compress(self._bytes_of(part), LEVEL) for part in parts])
+
+    def _decode(self, content: bytes) -> NDArray[Any]:
+        chunk, several = self._blank(), math.prod(self._several)
+        index = np.frombuffer(content, "<u8", offset=len(content) - 16 * several).reshape(-1, 2)
+        for region, (first, length) in zip(self._regions(), index.tolist(), strict=True):
+            if first != _NOWHERE:
+                chunk[region] = self._unpack(content[first : first + length], self.inner)
+        return chunk
 
 
 class ZarrGroup:
@@ -246,8 +214,13 @@ class ZarrGroup:
         dtype: str,
         fill: Any,
         about: Any,
+        *,
+        inner: tuple[int, ...] | None = None,
     ) -> ZarrArray:
-        """Return a new array in this group; ``dtype`` is NumPy's name of it, or ``str``, and ``about`` are its attributes."""
+        """Return a new array in this group; ``dtype`` is NumPy's name of it, or ``str``, and ``about`` are its attributes.
+
+        With ``inner`` its chunks are cut again (`ShardedArray`).
+        """
         text = dtype == "str"
         plain = np.dtype(object if text else dtype)
         first = {"name": "vlen-utf8", "configuration": {}} if text else {"name": "bytes", "configuration": {"endian": "little"}}
@@ -259,7 +232,7 @@ class ZarrGroup:
             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
             "chunk_key_encoding": KEYS,
             "fill_value": "NaN" if isinstance(fill, float) and math.isnan(fill) else fill,
-            "codecs": [first, _CODECS],
+            "codecs": [first, _CODECS] if inner is None else [shards_of(inner, [first, _CODECS_WITHIN])],
             "attributes": about,
             "dimension_names": dims,
             "zarr_format": 3,
@@ -267,8 +240,8 @@ class ZarrGroup:
             "storage_transformers": [],
         }
         self.files.write(self._within(f"{path}/{META}"), _describe(description))
-        made = ZarrArray(self.files, self._within(path), shape, chunks, plain if text else plain.newbyteorder("<"), fill)
-        return self._arrays.setdefault(path, made)
+        given = (self.files, self._within(path), shape, chunks, plain if text else plain.newbyteorder("<"), fill)
+        return self._arrays.setdefault(path, ZarrArray(*given) if inner is None else ShardedArray(*given, inner))
 
     def _within(self, path: str) -> str:
         return f"{self._path}/{path}" if self._path else path
@@ -277,6 +250,22 @@ class ZarrGroup:
 def is_chunk(path: str) -> bool:
     """Tell whether a path is that of a chunk, and not of a description."""
     return path.rpartition("/")[2].startswith(_CHUNK)
+
+
+def shards_of(inner: Sequence[int], codecs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the codec of chunks that are cut again into ``inner`` ones, each packed by ``codecs``."""
+    index = [{"name": "bytes", "configuration": {"endian": "little"}}]  # it needs no checksum: the file has one
+    asked = {"chunk_shape": inner, "codecs": codecs, "index_codecs": index, "index_location": "end"}
+    return {"name": "sharding_indexed", "configuration": asked}
+
+
+def _join_inner(packed: Sequence[bytes | memoryview]) -> bytes:
+    """Return inner chunks one after the other, and where they are; those without a byte are left out."""
+    index, end = [], 0
+    for content in packed:
+        index += [end, len(content)] if len(content) else [_NOWHERE, _NOWHERE]
+        end += len(content)
+    return b"".join([*packed, np.array(index, "<u8").tobytes()])
 
 
 def _describe(value: Mapping[str, Any]) -> bytes:

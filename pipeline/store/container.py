@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.dataclass import dataclass
-from pipeline.store.packing import pack_rows, unpack_rows
+from pipeline.store.packing import pack_rows, unpack_rows, unpacked_size
 
 __all__ = ["StoredArrays", "pack"]
 
@@ -144,6 +144,14 @@ class StoredArrays:
             array = joined[first - begin : stop - begin]
         array.flags.writeable = False
         return array
+
+    def packed_row(self, name: str, row: int) -> memoryview | None:
+        """Return a row as Zstandard packed it by itself, its bytes in their order; None where it was packed in another way."""
+        entry = self._entries[name]
+        if entry.rows != 1 or entry.ordered:
+            return None
+        piece = self._piece(entry, row)
+        return piece if unpacked_size(piece) == math.prod(entry.shape[1:]) * entry.dtype.itemsize else None
 
     def _piece(self, entry: _Entry, number: int) -> memoryview:
         start = entry.ends[number - 1] if number else 0

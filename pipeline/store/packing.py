@@ -2,7 +2,7 @@
 
 Zstandard sees the bytes of a piece in one of two orders, whichever made its first piece smaller: as they are, where the same
 numbers come again, as scores of few items do; or all first bytes of its numbers, then all second ones, and so on, where numbers
-differ but little, as counts do. Level 1: higher ones gain a percent for a third more time.
+differ but little, as counts do.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from pipeline.dataclass import dataclass
 from pipeline.store.zstandard import zstd
 
-__all__ = ["PackedRows", "pack_rows", "unpack_rows"]
+__all__ = ["LEVEL", "PackedRows", "pack_rows", "unpack_rows", "unpacked_size"]
 
-PIECE_BYTES = 2**18
-"""Of a piece, unpacked: small beside what is read at once, large enough that its start-up costs nothing."""
+PIECE_BYTES = 2**17
+"""Of a piece, unpacked: a block of Zstandard, and the scores of a system in a cell, which a cube takes over as they are packed."""
 
 _SMALL = 2**14  # bytes that are not worth a piece
 _WORTH = 0.9  # of its bytes: an array that stays larger is left as it is
-_LEVEL = 1
+LEVEL = 1
+"""Of Zstandard: higher ones gain a percent for a third more time."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,16 @@ def unpack_rows(piece: bytes | memoryview, rows: NDArray[Any], *, ordered: bool)
         by_number[:, place] = significance
 
 
+def unpacked_size(piece: bytes | memoryview) -> int | None:
+    """Return how many bytes a piece says it has, unpacked; None where it does not say so."""
+    try:
+        return zstd.get_frame_info(piece).decompressed_size
+    except zstd.ZstdError:
+        return None
+
+
 def _compress(part: NDArray[Any], *, ordered: bool) -> bytes:
     numbers = np.ascontiguousarray(part).reshape(-1).view(np.uint8)
     if ordered:
         numbers = np.ascontiguousarray(numbers.reshape(-1, part.dtype.itemsize).T)
-    return zstd.compress(numbers.data, _LEVEL)
+    return zstd.compress(numbers.data, LEVEL)

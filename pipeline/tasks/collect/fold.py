@@ -20,9 +20,9 @@ from pipeline.store.addresses import digest_file
 from pipeline.store.array_files import map_arrays, read_arrays
 from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
-from pipeline.tasks.resample import StoredCounts, stored_scores
+from pipeline.tasks.cell_files import StoredCounts, packed_scores, stored_scores
 
-__all__ = ["Block", "Cells", "chunks_at_once", "fold", "kept_scores"]
+__all__ = ["Block", "Cells", "chunks_at_once", "find_packed_scores", "fold", "kept_scores", "read_scores"]
 
 FOLD_BYTES = 2**25
 """For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
@@ -170,27 +170,49 @@ def kept_scores(
         asked = systems[first_system : first_system + SYSTEMS_AT_ONCE]
         for cell in range(count_cells(kept)):
             first, stop = cell_bounds(cell, kept)
-            scores = np.empty((0, stop - first))
-            missing = np.ones(asked.size, np.bool_)
-            for covered in cells.coverage:
-                if cell not in covered.cells or not covered.kept.size:
-                    continue
-                row = np.full(len(cells.column.systems), -1)
-                row[covered.kept] = covered.source_kept
-                held = np.flatnonzero(missing & (row[asked] >= 0))
-                if not held.size:
-                    continue
-                local = cell - int(covered.receipt.covers["first_cell"])
-                stored = stored_scores(_open(store, covered.receipt), covered.slot, local, row[asked[held]])
-                if held.size == asked.size:  # as nearly always: all stand in one file
-                    scores = stored[:, : stop - first]
-                else:
-                    scores = scores if len(scores) else np.full((asked.size, stop - first), np.nan)
-                    scores[held] = stored[:, : stop - first]
-                missing[held] = False
-            if missing.any():
-                raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")
-            yield first_system, first, scores
+            yield first_system, first, read_scores(cells, cell, asked, stop - first, store)
+
+
+def read_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int, store: Store) -> NDArray[np.float64]:
+    """Return (system, replicate) the scores of the first ``length`` replicates of a kept cell."""
+    scores = np.empty((0, length))
+    missing = np.ones(systems.size, np.bool_)
+    for covered, rows in _holders(cells, cell, systems):
+        held = np.flatnonzero(missing & (rows >= 0))
+        if not held.size:
+            continue
+        local = cell - int(covered.receipt.covers["first_cell"])
+        stored = stored_scores(_open(store, covered.receipt), covered.slot, local, rows[held])
+        if held.size == systems.size:  # as nearly always: all stand in one file
+            scores = stored[:, :length]
+        else:
+            scores = scores if len(scores) else np.full((systems.size, length), np.nan)
+            scores[held] = stored[:, :length]
+        missing[held] = False
+    if missing.any():
+        raise RuntimeError(f"kept scores of cell {cell} of {cells.column.metric.name} [{cells.label}] are not there")
+    return scores
+
+
+def find_packed_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int, store: Store) -> list[memoryview] | None:
+    """Return the scores of each system in a kept cell as they are packed; None where those of any are not as a cube has them.
+
+    They are where the first file that has all of the systems packed the ``length`` replicates of each by themselves.
+    """
+    for covered, rows in _holders(cells, cell, systems):
+        if (rows >= 0).all():
+            local = cell - int(covered.receipt.covers["first_cell"])
+            return packed_scores(_open(store, covered.receipt), covered.slot, local, rows, length)
+    return None
+
+
+def _holders(cells: Cells, cell: int, systems: NDArray[np.int64]) -> Iterator[tuple[Coverage, NDArray[np.int64]]]:
+    """Yield the receipts that have kept scores of a cell, with the row of each system in their files; −1 where it has none."""
+    for covered in cells.coverage:
+        if cell in covered.cells and covered.kept.size:
+            row = np.full(len(cells.column.systems), -1)
+            row[covered.kept] = covered.source_kept
+            yield covered, row[systems]
 
 
 @lru_cache(maxsize=2**16)

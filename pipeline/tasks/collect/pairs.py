@@ -22,13 +22,13 @@ from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undeci
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES
-from pipeline.resampling.address import count_cells
+from pipeline.resampling.address import cell_bounds, count_cells
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import BINS, COUNTS, SUMS
 from pipeline.resampling.strata import StratifiedDraws
 from pipeline.store.runs import Store
 from pipeline.tasks.collect.cube_slice import Part
-from pipeline.tasks.collect.fold import Block, Cells, chunks_at_once, fold, kept_scores
+from pipeline.tasks.collect.fold import Block, Cells, chunks_at_once, find_packed_scores, fold, kept_scores, read_scores
 from pipeline.tasks.collect.kept_scores import Kept, KeptReadings, look_at, read_kept
 from pipeline.tasks.collect.p_tables import computed_table, counted_table, exact_p_values
 from pipeline.tasks.collect.tail_tables import chunks, tail_table
@@ -183,18 +183,22 @@ def interval_table(part: Part, layout: CubeLayout, readings: KeptReadings) -> di
 def write_scores(
     cube: CubeWriter, part: Part, cells: Cells, store: Store, systems: slice, scores: NDArray[np.float64] | None = None
 ) -> None:
-    """Write the kept scores of some systems, those in hand if these are all of them."""
-    column, kept, first = cells.column, cube.layout.sizes["replicate"], systems.start
-    if scores is not None and scores.shape[1] == kept:
-        step, length = CHUNKS["system"], CHUNKS["replicate"]
-        for place in range(systems.start, systems.stop, step):  # a chunk at a time, which the caches hold
-            some = part.position[place : min(place + step, systems.stop)]
-            for replicate in range(0, kept, length):
-                chunk = scores[some, replicate : replicate + length]
-                cube.write_scores(column.metric.name, cells.label, replicate, chunk, first_system=place)
-        return
-    for first_system, first_replicate, scores in kept_scores(cells, kept, part.position[systems], store):
-        cube.write_scores(column.metric.name, cells.label, first_replicate, scores, first_system=first + first_system)
+    """Write the kept scores of some systems, a chunk at a time: as they are packed, or those in hand, if these are all of them."""
+    kept = cube.layout.sizes["replicate"]
+    length = min(CHUNKS["replicate"], kept)
+    at_hand = scores if scores is not None and scores.shape[1] == kept else None
+    for first in range(systems.start, systems.stop, CHUNKS["system"]):
+        some = part.position[first : min(first + CHUNKS["system"], systems.stop)]
+        for cell in range(count_cells(kept)):
+            start, stop = cell_bounds(cell, kept)
+            at = (cells.column.metric.name, cells.label, start)
+            whole = stop - start == length
+            packed = find_packed_scores(cells, cell, some, length, store) if whole and cube.takes_packed_scores else None
+            if packed is not None:
+                cube.write_packed_scores(*at, packed, first_system=first)
+                continue
+            chunk = read_scores(cells, cell, some, stop - start, store) if at_hand is None else at_hand[some, start:stop]
+            cube.write_scores(*at, chunk, first_system=first)
 
 
 def hold_scores(part: Part, cells: Cells, layout: CubeLayout, store: Store) -> NDArray[np.float64]:

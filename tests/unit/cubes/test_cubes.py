@@ -18,6 +18,7 @@ from pipeline.cubes import variables
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo, cube_name
 from pipeline.cubes.reading import digest_cubes, open_cubes, open_statistics, verify_cubes
+from pipeline.cubes.stored import read_cubes
 from pipeline.errors import StoreError
 
 ODD = ['<a&b>/"q"\'', "机器翻译", "with space ", "😀", "nan", "NA", "1.0", "../up", "None"]
@@ -274,6 +275,20 @@ def test_a_harmed_chunk_is_an_error_that_names_it(written: Path, harm: str) -> N
     assert "'news/<1>'" in problem.message
     assert "pipeline resume" in str(problem.help)
     assert [found.message for found in verify_cubes(written)] == [problem.message]
+
+
+def test_scores_of_one_system_are_read_from_a_part_of_a_file_and_the_whole_is_held_to_its_checksum(written: Path) -> None:
+    scores = open_cubes(written)["news/<1>"]["score"]
+    first = {"metric": "bleu", "test_size": "full", "system": ODD[0]}
+    expected = make_content(make_layout(systems=ODD[:4]))["bleu", "full"]["score"][0]
+    np.testing.assert_array_equal(scores.sel(first).values, expected)
+    chunk = written / cube_name("news/<1>") / "score" / "c.0.1.0.0"
+    data = bytearray(chunk.read_bytes())
+    data[len(data) // 2] ^= 1  # of another system
+    chunk.write_bytes(bytes(data))
+    for read in (open_cubes, read_cubes):
+        with pytest.raises(StoreError, match="P707"):
+            read(written)["news/<1>"]["score"].sel(first).values.sum()
 
 
 def test_what_a_disk_lost_while_a_cube_was_written_is_noticed(tmp_path: Path) -> None:

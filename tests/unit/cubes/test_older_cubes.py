@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import xarray as xr
 from scipy.stats import t as student
 
 from pipeline.analyses.units import read_few_units
-from pipeline.cubes.reading import with_names_of_now
+from pipeline.cubes import arrays
+from pipeline.cubes.cube import CubeWriter
+from pipeline.cubes.layout import CubeLayout, MetricInfo, cube_name
+from pipeline.cubes.reading import open_cubes, with_names_of_now
+from pipeline.cubes.stored import read_cubes
 
 PAIRS = ("procedure", "metric", "test_size", "pair")
 
@@ -42,3 +49,26 @@ def test_the_correction_for_few_units_is_computed_where_a_cube_is_too_old_to_hav
     assert np.isnan(read_few_units(older(), **asked)).all()
     stratified = older(effective_units=12.0, strata={"count": 4})
     assert read_few_units(stratified, **asked) == pytest.approx(2 * student.sf([2.0, 1.0], 8))
+
+
+def test_scores_in_whole_chunks_are_read_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, the scores of sixteen systems on a cell were packed together."""
+    scores = np.random.default_rng(2).normal(size=(3, 99))
+    layout = CubeLayout(
+        study="s",
+        test_set="t",
+        metrics=[MetricInfo("bleu", "bleu|v1")],
+        test_sizes=[("full", 997)],
+        systems=["a", "b", "c"],
+        pairs=np.array([(0, 1), (0, 2), (1, 2)]),
+        replicates=99,
+        kept=99,
+    )
+    monkeypatch.setattr(arrays, "inner_shape", lambda variable, chunks: None)
+    with CubeWriter(tmp_path, layout) as cube:
+        cube.write_scores("bleu", "full", 0, scores)
+    described = json.loads((tmp_path / cube_name("t") / "score" / "zarr.json").read_bytes())
+    assert [codec["name"] for codec in described["codecs"]] == ["bytes", "zstd"]
+    for read in (open_cubes, read_cubes):
+        found = read(tmp_path)["t"]["score"].sel(metric="bleu", test_size="full").values
+        assert found.tobytes() == scores.tobytes()

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import zarr
-from zarr.codecs import ZstdCodec
+from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 
 from pipeline.cubes.arrays import create_array
+from pipeline.cubes.chunk_files import FilesInFolder, FilesInMemory
 from pipeline.cubes.declarations import Variable
-from pipeline.cubes.layout import chunk_shape
+from pipeline.cubes.layout import chunk_shape, inner_shape
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
-from pipeline.cubes.zarr_files import FilesInFolder, FilesInMemory, ZarrGroup, is_chunk
+from pipeline.cubes.zarr_files import ZarrGroup, is_chunk
+from pipeline.store.packing import pack_rows
 
 TEXT = Variable("text", ("system",), "str", "", "1", "words")
 EVERY = {variable.name: variable for variable in (*VARIABLES.values(), *COORDINATES.values(), STATISTICS, TEXT)}
 
 
 def by_zarr(group: zarr.Group, variable: Variable, shape: tuple[int, ...], chunks: tuple[int, ...]) -> zarr.Array:
+    packed: dict[str, Any] = {"compressors": ZstdCodec(level=2, checksum=True)}
+    if (inner := inner_shape(variable, chunks)) is not None:
+        within = [BytesCodec(), ZstdCodec(level=1, checksum=False)]
+        packed = {"serializer": ShardingCodec(chunk_shape=inner, codecs=within, index_codecs=[BytesCodec()]), "compressors": None}
     return group.create_array(
         variable.name,
         shape=shape,
         dtype=str if variable.dtype == "str" else np.dtype(variable.dtype).newbyteorder("<"),
         chunks=chunks,
         fill_value=variable.fill,
-        compressors=ZstdCodec(level=2, checksum=True),
+        **packed,
         dimension_names=variable.dims,
         chunk_key_encoding={"name": "default", "separator": "."},
         attributes=variable.attributes,
@@ -49,14 +56,17 @@ def test_descriptions_are_those_of_zarr_to_the_byte(tmp_path: Path) -> None:
     assert found == {path.relative_to(tmp_path / "theirs"): path.read_bytes() for path in (tmp_path / "theirs").rglob("zarr.json")}
 
 
+@pytest.mark.parametrize("inner", [None, (1, 1, 4), (1, 3, 2)])
 @pytest.mark.parametrize(
     ("dtype", "fill"), [("int32", -1), ("int64", 0), ("float64", float("nan")), ("bool", False), ("int8", -1), ("str", "")]
 )
-def test_values_are_those_of_an_array_whatever_regions_were_written(tmp_path: Path, dtype: str, fill: Any) -> None:
+def test_values_are_those_of_an_array_whatever_regions_were_written(
+    tmp_path: Path, dtype: str, fill: Any, inner: tuple[int, ...] | None
+) -> None:
     rng = np.random.default_rng(3)
     shape, chunks = (2, 7, 11), (1, 3, 4)
     files = FilesInFolder(tmp_path)
-    array = ZarrGroup(files, {}).create_array("x", ("a", "b", "c"), shape, chunks, dtype, fill, {})
+    array = ZarrGroup(files, {}).create_array("x", ("a", "b", "c"), shape, chunks, dtype, fill, {}, inner=inner)
     known = np.full(shape, fill, object if dtype == "str" else dtype)
     for _ in range(25):
         starts, stops = np.sort([[rng.integers(0, n + 1), rng.integers(0, n + 1)] for n in shape[1:]], axis=1).T
@@ -80,3 +90,26 @@ def test_a_chunk_of_nothing_but_the_fill_value_is_no_file_and_one_that_was_writt
     assert [path for path in files if is_chunk(path)] == ["x/c.1"]
     assert np.isnan(array[(slice(None),)]).all()
     assert array.place_of("x/c.1") == (slice(4, 7),)
+
+
+def test_what_is_taken_over_as_it_was_packed_is_what_would_have_been_written() -> None:
+    scores = np.random.default_rng(1).binomial(380, 0.7, (6, 2 * 2**14)) / 380
+    scores[2, : 2**14] = np.nan  # a system without any score in a cell
+    scores[3] = 0.5
+    made = []
+    for takes_over in (False, True):
+        files = FilesInMemory()
+        given = (("system", "replicate"), scores.shape, (4, 2**14), "float64", float("nan"), {})
+        array = ZarrGroup(files, {}).create_array("x", *given, inner=(1, 2**14))
+        for system, replicate in product((0, 4), (0, 2**14)):
+            some = scores[system : system + 4, replicate : replicate + 2**14]
+            if takes_over:
+                packed = pack_rows(np.ascontiguousarray(some))
+                assert packed is not None
+                assert (packed.rows, packed.ordered) == (1, False)
+                array.adopt((system, replicate), packed.pieces)
+            else:
+                array[(slice(system, system + 4), slice(replicate, replicate + 2**14))] = some
+        np.testing.assert_array_equal(array[(slice(None), slice(None))], scores)
+        made.append(dict(files))
+    assert made[0] == made[1]

@@ -14,6 +14,7 @@ from pipeline.store import packing
 from pipeline.store.array_files import map_arrays, read_arrays, write_arrays
 from pipeline.store.container import StoredArrays, pack
 from pipeline.store.packing import pack_rows, unpack_rows
+from pipeline.store.zstandard import zstd
 
 SCORES = np.random.default_rng(1).binomial(892, 0.9, (75, 16_384)) / 892
 COUNTS = np.random.default_rng(2).poisson(300, (2775, 4, 48)).astype(np.uint16)
@@ -74,3 +75,17 @@ def test_files_without_packed_arrays_are_those_of_the_first_version(tmp_path: Pa
     write_arrays(tmp_path / "packed", {"x": np.arange(5), "y": SCORES})
     assert (tmp_path / "raw").read_bytes()[:8] == b"PIPEARR1"
     assert (tmp_path / "packed").read_bytes()[:8] == b"PIPEARR2"
+
+
+def test_a_row_that_was_packed_by_itself_is_given_as_it_is() -> None:
+    stored = StoredArrays(
+        b"".join(pack({"cell": SCORES, "short": SCORES[:, :5000], "counts": np.zeros((4, 2**14)), "raw": SCORES[:2, :9]}))
+    )
+    for row in (0, 74):
+        found = stored.packed_row("cell", row)
+        assert found is not None
+        assert zstd.decompress(found) == SCORES[row].tobytes()
+    assert stored.packed_row("short", 3) is None  # with its neighbours
+    assert stored.packed_row("raw", 1) is None
+    differing = np.random.default_rng(3).normal(40, 1e-3, (3, 2**14))  # whose bytes are ordered
+    assert StoredArrays(b"".join(pack({"x": differing}))).packed_row("x", 0) is None

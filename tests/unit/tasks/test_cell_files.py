@@ -12,7 +12,7 @@ from pipeline.resampling.address import CELL
 from pipeline.resampling.measures import BINS, COUNTS, PairCounts
 from pipeline.store import container, packing
 from pipeline.store.array_files import map_arrays, write_arrays
-from pipeline.tasks.resample import StoredCounts, pack_counts, stored_scores
+from pipeline.tasks.cell_files import StoredCounts, pack_counts, stored_scores
 
 PAIRS, CELLS = 5, 3
 

@@ -14,6 +14,7 @@ from scipy.stats import false_discovery_control, ttest_rel
 from support.studies import files_of, write_scores, write_study
 
 from pipeline.api import open_run, run
+from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.reading import open_statistics
 from pipeline.errors import PluginError
 from pipeline.interfaces import Analysis, Finding
@@ -93,6 +94,26 @@ def test_collecting_again_writes_the_same_bytes(folder: Path, tmp_path: Path) ->
     after = files_of(copy / "cubes.zarr")
     assert {name for name in after if after[name] != before.get(name)} == set()
     assert any("p_value" in name for name in after)
+
+
+def test_scores_of_whole_cells_are_taken_over_as_they_are_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    rows = [f"i{item},{','.join(map(str, rng.integers(0, 2, 3)))}" for item in range(37)]
+    (tmp_path / "scores.csv").write_text("\n".join(["item,a,b,c", *rows]) + "\n", encoding="utf-8")
+    study = write_study(
+        tmp_path / "study.yaml",
+        metrics=["mean"],
+        test_sets={"bench": {"format": "scores", "outputs": "scores.csv"}},
+        resampling={"replicates": 40_000, "keep_replicates": 20_000, "test_sizes": ["full"]},
+        analyses=[],
+    )
+    taken, own = [], CubeWriter.write_packed_scores
+    monkeypatch.setattr(CubeWriter, "write_packed_scores", lambda *at, **more: taken.append(at[3]) or own(*at, **more))
+    folder = run(study, runs=tmp_path / "runs", serial=True).root
+    assert taken == [0]  # of the second cell fewer replicates are wanted than it has
+    monkeypatch.setattr(pairs, "find_packed_scores", lambda *given: None)
+    assert files_of(collect_anew(folder, tmp_path / "again")) == files_of(folder / "cubes.zarr")
+    assert taken == [0]
 
 
 def test_readings_of_kept_scores_are_given_the_counts_of_all_pairs_in_the_order_of_the_cube(

@@ -19,9 +19,10 @@ from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, PairCounts
 from pipeline.store.array_files import write_arrays
 from pipeline.store.runs import Store
+from pipeline.store.zstandard import zstd
+from pipeline.tasks.cell_files import pack_counts, stored_scores
 from pipeline.tasks.collect import fold as module
-from pipeline.tasks.collect.fold import Cells, fold, kept_scores
-from pipeline.tasks.resample import pack_counts, stored_scores
+from pipeline.tasks.collect.fold import Cells, find_packed_scores, fold, kept_scores, read_scores
 
 SYSTEMS = ("k1", "k2", "k3", "k4")
 METRIC = MetricInputs("bleu", {}, "BLEU", True)
@@ -29,8 +30,11 @@ COLUMN = Comparison("address", "paired-bootstrap", METRIC, None, SYSTEMS, {})
 REPLICATES = 200 * CELL - 9
 
 
-def store_cells(store: Store, systems: tuple[str, ...], first: int, stop: int, seed: int) -> Receipt:
-    """Write random cells of all pairs of some systems; what a pair and cell hold depends on nothing else."""
+def store_cells(store: Store, systems: tuple[str, ...], first: int, stop: int, seed: int, *, right: bool = False) -> Receipt:
+    """Write random cells of all pairs of some systems; what a pair and cell hold depends on nothing else.
+
+    Scores are those of items that are ``right`` or wrong, or nearly all different.
+    """
     pairs = [(a, b) for i, a in enumerate(systems) for b in systems[i + 1 :]]
     cells = range(first, stop)
 
@@ -42,7 +46,7 @@ def store_cells(store: Store, systems: tuple[str, ...], first: int, stop: int, s
         sums=np.stack([[rng(*p, c, "s").normal(0, 1e6, 3) for c in cells] for p in pairs]),
         histogram=np.stack([[rng(*p, c, "h").integers(0, 99, BINS) for c in cells] for p in pairs]).astype(np.uint16),
         empty=np.stack([[int(rng(*p, c, "e").integers(0, 5)) for c in cells] for p in pairs]).astype(np.int32),
-        score=np.stack([np.concatenate([rng(s, c).normal(size=CELL) for c in cells if c < 2] or [[]]) for s in systems]),
+        score=np.stack([np.concatenate([scores_of(rng(s, c), right) for c in cells if c < 2] or [[]]) for s in systems]),
         rule=np.zeros(len(pairs), np.int8),
     )
     path = store.path("cells", f"{seed:032d}", ".arrays")
@@ -51,6 +55,10 @@ def store_cells(store: Store, systems: tuple[str, ...], first: int, stop: int, s
     entry = {"column": "address", "systems": list(systems), "pairs": pack_mask(np.ones(len(pairs), np.bool_)), "kept": kept}
     covers = {"replicates": REPLICATES, "first_cell": first, "stop_cell": stop, "columns": [entry]}
     return Receipt("resample", f"{seed:032d}", "label", store.relative(path), checksum, 0.0, "", covers)
+
+
+def scores_of(rng: np.random.Generator, right: bool) -> np.ndarray:
+    return rng.binomial(380, 0.7, CELL) / 380 if right else rng.normal(size=CELL)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +140,21 @@ def test_kept_scores_that_one_file_has_are_its_rows_and_no_copy(
         for _, _, scores in kept_scores(cells[0], 2 * CELL, np.arange(systems), cells[1]):
             assert [np.shares_memory(scores, rows) for rows in read] == [files == 1] * files
             read.clear()
+
+
+def test_scores_are_given_as_they_are_packed_where_one_file_has_all_of_them_so(tmp_path: Path, cells: tuple[Cells, Store]) -> None:
+    store = Store(tmp_path / ".store")
+    receipts = [store_cells(store, SYSTEMS[:3], 0, 2, 1, right=True), store_cells(store, SYSTEMS[2:], 0, 2, 2, right=True)]
+    coverage = Inventory.of(receipts).coverage("address", SYSTEMS, REPLICATES)
+    own = Cells(COLUMN, "full", np.arange(6), coverage, REPLICATES)
+    asked = np.array([2, 0])
+    found = find_packed_scores(own, 1, asked, CELL, store)
+    assert found is not None
+    unpacked = [zstd.decompress(content) for content in found]
+    assert unpacked == [row.tobytes() for row in read_scores(own, 1, asked, CELL, store)]
+    assert find_packed_scores(own, 1, np.array([0, 3]), CELL, store) is None  # of two files
+    assert find_packed_scores(own, 1, asked, 100, store) is None  # of fewer replicates
+    assert find_packed_scores(cells[0], 1, asked, CELL, cells[1]) is None  # bytes in another order
 
 
 def test_cells_that_no_receipt_covers_are_missed(cells: tuple[Cells, Store]) -> None:
