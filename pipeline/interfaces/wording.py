@@ -74,8 +74,14 @@ def format_number(value: float | None, digits: int = 3) -> str:
     return text[1:] if text.startswith("-") and not text.strip("-0.") else text
 
 
+_LEVELS = (0.1, 0.05, 0.01, 0.001)
+"""Usual levels: a verdict hangs on which side of one p is."""
+
+_BESIDE, _NEAR = 1e-9, 0.05  # share of a level by which p is off it, and no longer rounded to it
+
+
 def format_p(value: float | None, replicates: int | None = None, *, log10: float | None = None) -> str:
-    """Return a p-value: four decimals, or a power of ten when small.
+    """Return a p-value: four decimals, or a power of ten when small, and more where it would be rounded to a usual level.
 
     Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
     Where the number was computed and is below the smallest float, its decimal logarithm says what it is.
@@ -86,6 +92,8 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
     ('0.0421', '1.2e-05', '< 7.4e-05', '–')
     >>> format_p(5e-324, log10=-412.4), format_p(5e-324), format_p(0.0)
     ('4.0e-413', '< 2.2e-308', '0')
+    >>> format_p(0.05), format_p(0.050004), format_p(0.04996), format_p(0.0009999)
+    ('0.0500', '0.050004', '0.04996', '9.999e-04')
     """
     if value is None:
         return MISSING
@@ -97,7 +105,11 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
         return f"< {SMALLEST_NORMAL:.1e}"
     if value == 0:
         return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
-    return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+    level = next((level for level in _LEVELS if _BESIDE < abs(value / level - 1) < _NEAR), None)
+    digits, kind = (4, "f") if value >= 0.001 else (1, "e")
+    while level is not None and float(f"{value:.{digits}{kind}}") == level:
+        digits += 1
+    return f"{value:.{digits}{kind}}"
 
 
 def _round_up(value: float) -> float:

@@ -32,9 +32,17 @@ def test_a_document_is_json_again():
     assert json.loads(encode_document(document)) == document
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.04996, "0.0500"), (0.001, "0.0010"), (0.00099, "9.9e-04"), (1.0, "1.0000")])
+@pytest.mark.parametrize(("p", "text"), [(0.04124, "0.0412"), (0.001, "0.0010"), (0.00099, "9.9e-04"), (1.0, "1.0000")])
 def test_small_p_values_keep_two_digits(p, text):
     assert format_p(p) == text
+
+
+@pytest.mark.parametrize("level", [0.1, 0.05, 0.01, 0.001])
+def test_a_p_stands_on_its_own_side_of_a_usual_level_as_it_is_written(level):
+    off = np.concatenate([[0.0], np.geomspace(1e-8, 0.2, 400)])
+    for p in (level * np.concatenate([1 - off, 1 + off])).tolist():
+        assert (float(format_p(p)) <= level) == (p <= level)
+    assert float(format_p(level * (1 + 1e-15))) == level  # rounding, and no side
 
 
 @pytest.mark.parametrize("replicates", [19, 1000, 5000, 50_000, 200_000, 1_000_000])
