@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.studies import write_study
 
-from pipeline.api import run
+from pipeline.api import compare, run
 
 
 @pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
@@ -34,3 +34,16 @@ def test_a_rejection_for_the_other_side_is_no_verdict(tmp_path: Path, procedure:
         if board["procedure"] == procedure
     }
     assert ranks == {"new": (1, 2), "old": (1, 2)}
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_a_rejection_for_the_side_that_is_ahead_is_not_told_as_one_of_the_gain(tmp_path: Path, procedure: str) -> None:
+    gains = {"graded": [2] * 15 + [1] * 6 + [-3] * 2, "right or wrong": [1] * 20 + [-1] * 2}
+    told = {}
+    for name, own in gains.items():
+        rows = ["item,old,new", *(f"q{i},{max(-gain, 0)},{max(gain, 0)}" for i, gain in enumerate(own))]
+        (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        told[name] = compare(tmp_path / "scores.csv", format="scores", procedures=[procedure]).verdict
+    assert "the test, whose null is not about the gain, rejects in favour of new (two-sided p = " in told["graded"]
+    assert "separated from zero" not in told["graded"]
+    assert "new is better than old" in told["right or wrong"]
