@@ -156,15 +156,12 @@ def _refuse_absent(directory: RunDirectory, names: Sequence[str]) -> None:
 def _refuse_others(known: Collection[str], names: Sequence[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
+        from pipeline.errors import name_some
         from pipeline.options import suggest
 
         meant = suggest(unknown[0], sorted(known)) or ""
-        there = meant if meant.startswith("did you mean") else f"it has {_some(sorted(known))}"
+        there = meant if meant.startswith("did you mean") else f"it has {name_some(sorted(known), 10)}"
         raise click.UsageError(f"the study has no {unknown[0]!r}; {there}")
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
 
 
 def is_github(asked: bool | None) -> bool:

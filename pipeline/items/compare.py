@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from pipeline.dataclass import dataclass, field
-from pipeline.errors import Problem
+from pipeline.errors import Problem, name_some
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output
 from pipeline.items.misalignment import locate_missing_line
@@ -18,6 +18,7 @@ __all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
 _MOST_DIGITS = 28
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -251,11 +252,12 @@ def _judge_names(
         )
         return Problem("P216", message, candidate.source, f"write identifiers in one way: '{here}' or '{there}' in all files", note)
     if lacks and missing == "error":
-        message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {_some(lacks)}"
+        shown = name_some(list(map(repr, lacks)), _MOST_NAMED)
+        message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {shown}"
         return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or correct the file", note)
     if extra and missing != "drop":
-        unknown = [name for name in candidate.ids if name not in wanted]
-        message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {_some(unknown)}"
+        shown = name_some([repr(name) for name in candidate.ids if name not in wanted], _MOST_NAMED)
+        message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {shown}"
         return Problem("P217", message, candidate.source, "set `missing: drop`, or correct the file", note)
     return None
 
@@ -289,11 +291,6 @@ def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -
 
 def _have(whose: str) -> str:
     return "have" if whose.endswith("s") else "has"
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:5]))
-    return f"{shown}, …" if len(names) > 5 else shown
 
 
 def _nothing_left(candidates: Sequence[Candidate], full: FullIds, *, any_scored: bool) -> Problem:

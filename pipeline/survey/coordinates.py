@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError, Problem, name_some
 from pipeline.inputs import locate_input, read_input, size_text
 from pipeline.items.discover import is_excluded
 from pipeline.options import meant, suggest
@@ -80,7 +80,9 @@ def read_coordinates(
     if relation is not None:
         lacking = [system for system in systems if not known[system].get(relation)]
         if lacking:
-            how_many = f"{len(lacking)} of {len(systems)} systems have no {relation}: {_some(lacking)}"
+            how_many = (
+                f"{len(lacking)} of {len(systems)} systems have no {relation}: {name_some(list(map(repr, lacking)), _MOST_SHOWN)}"
+            )
             raise DataError.of(
                 "P232",
                 f"systems.relation is {relation!r}, but {how_many}",
@@ -128,11 +130,8 @@ def _no_runs(study: Study, table: Mapping[str, _Row]) -> Iterator[str]:
 def _no_rows(study: Study, table: Mapping[str, _Row], systems: Sequence[str]) -> Iterator[str]:
     lacking = [system for system in systems if system not in table]
     if lacking:
-        yield f"{study.systems.table} has no row for {len(lacking)} of {len(systems)} systems: {_some(lacking)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:_MOST_SHOWN]) + (" …" if len(names) > _MOST_SHOWN else "")
+        shown = name_some(list(map(repr, lacking)), _MOST_SHOWN)
+        yield f"{study.systems.table} has no row for {len(lacking)} of {len(systems)} systems: {shown}"
 
 
 def _read_table(path: Path) -> dict[str, _Row]:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.suite.data import Question, SuiteData
-from pipeline.analyses.suite.words import describe_pair, name_some
+from pipeline.analyses.suite.words import MOST_NAMED, describe_pair
 from pipeline.dataclass import dataclass
+from pipeline.errors import name_some
 from pipeline.inference.across.suite_conclusions import CONCLUSIONS, SuiteConclusion, conclude_questions, count_alone
 from pipeline.inference.across.suites import Heterogeneity, heterogeneity
+from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, explain_undecided
 from pipeline.numerics.special import ndtri
 
@@ -23,8 +25,6 @@ MOST_SHOWN = 12
 """Pairs that are drawn, and told in words on a page."""
 MOST_LINES = 120
 """Gains that one figure holds."""
-FEW_DISCORDANT = 20
-"""Discordant units below which p of a bootstrap is not to be trusted."""
 FEWEST = 2
 
 
@@ -149,7 +149,7 @@ def _why_undecided(data: SuiteData, pair: int, undecided: NDArray[np.bool_]) -> 
         there = undecided & (data.undecided[:, pair] == code)
         units = data.units[there]
         why = explain_undecided(UNDECIDED[code], units=int(units.min()), most=int(units.max()))
-        yield f"{why} ({name_some(_names(data, there))})"
+        yield f"{why} ({name_some(_names(data, there), MOST_NAMED)})"
 
 
 def _side(found: _Found, pair: int, side: int | None, word: str) -> dict[str, Any]:

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pipeline.analyses.suite.data import Question, SuiteData
+from pipeline.errors import name_some
+from pipeline.interfaces.wording import format_p
 
-__all__ = ["Summary", "describe_family", "describe_pair", "name_some"]
+__all__ = ["MOST_NAMED", "Summary", "describe_family", "describe_pair"]
 
 MOST_NAMED = 6
+"""Test sets that a sentence names; it counts the others."""
 
 
 def describe_pair(row: Mapping[str, Any]) -> str:
@@ -46,7 +49,7 @@ def _say(row: Mapping[str, Any]) -> Iterator[str]:
 def _no_evidence(row: Mapping[str, Any]) -> str:
     undecided = row["undecided_on"]
     every = len(undecided) == row["test_sets"]
-    there = "any of them" if every else name_some(undecided)
+    there = "any of them" if every else name_some(undecided, MOST_NAMED)
     return f"not decided on {there}, which counts for no direction: {row['undecided_because']}"
 
 
@@ -54,7 +57,7 @@ def _where(row: Mapping[str, Any], word: str) -> str:
     count, total = row[f"{word}_at_least"], row["test_sets"]
     if count == total:
         return f"on all {total} test sets"
-    return f"on at least {count} of {total} test sets ({name_some(row[f'{word}_on'])})"
+    return f"on at least {count} of {total} test sets ({name_some(row[f'{word}_on'], MOST_NAMED)})"
 
 
 def _together(row: Mapping[str, Any], word: str) -> str:
@@ -70,7 +73,7 @@ def _agreement(row: Mapping[str, Any]) -> Iterator[str]:
     p, share = row["p_equal_gains"], row["i_squared"]
     if p is None or share is None:
         return
-    how = f"(p = {_p(p)}, I² = {100 * share:.0f} %)"
+    how = f"(p = {format_p(p)}, I² = {100 * share:.0f} %)"
     if p <= row["alpha"]:
         yield f"the gains differ between test sets {how}: no one number stands for all"
     else:
@@ -80,21 +83,11 @@ def _agreement(row: Mapping[str, Any]) -> Iterator[str]:
 def _absences(row: Mapping[str, Any]) -> Iterator[str]:
     some = row["identical_on"]
     if some and len(some) < row["test_sets"]:
-        yield f"identical on {name_some(some)}"
+        yield f"identical on {name_some(some, MOST_NAMED)}"
     if row["missing_on"]:
-        yield f"not compared on {name_some(row['missing_on'])}, where a system is missing"
+        yield f"not compared on {name_some(row['missing_on'], MOST_NAMED)}, where a system is missing"
     if row["undefined_on"]:
-        yield f"without a score on {name_some(row['undefined_on'])}"
-
-
-def name_some(names: Sequence[str]) -> str:
-    """Name the first of some test sets, and count the others."""
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
-
-
-def _p(value: float) -> str:
-    return f"{value:.4f}" if value >= 0.001 else f"{value:.1e}"
+        yield f"without a score on {name_some(row['undefined_on'], MOST_NAMED)}"
 
 
 class Summary(NamedTuple):
