@@ -7,12 +7,11 @@ from typing import Any
 
 from pipeline.analyses.pairs import BORDERLINE
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import GRID, PALETTE
+from pipeline.interfaces.figures import GRID, PALETTE, SHAPES
 from pipeline.interfaces.wording import name_metric, shorten
 
 __all__ = ["draw_confidence"]
 
-_MARKERS = "o^sDvP"
 _LONGEST = 28
 
 
@@ -31,7 +30,7 @@ def draw_confidence(groups: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], m
     largest = max((pair["gain"] for _, pairs in groups for pair in pairs), default=1.0)
     right = min(largest, 1.6 * max(doubtful)) if doubtful else largest
     chart.span(100 * (1 - BORDERLINE[1]), 100 * (1 - BORDERLINE[0]), colour=GRID)
-    for (name, pairs), colour, marker in zip(groups, PALETTE, _MARKERS, strict=False):
+    for (name, pairs), colour, marker in zip(groups, PALETTE, SHAPES, strict=False):
         gains, confidence = [pair["gain"] for pair in pairs], [100 * (1 - pair["p"]) for pair in pairs]
         chart.points(gains, confidence, marker, colour=colour, size=5, opacity=0.55, label=shorten(name, _LONGEST))
     chart.x.label, chart.x.low, chart.x.high = f"gain in {name_metric(metric)}", 0, 1.02 * right

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.dataclass import dataclass
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.wording import name_metric
 from pipeline.numerics.special import ndtri
 from pipeline.procedures.registry import PROCEDURES
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BORDERLINE",
     "FEW_PAIRS",
-    "FULL",
     "NEAR",
     "PairTable",
     "Window",
@@ -37,7 +37,6 @@ __all__ = [
     "read_units",
 ]
 
-FULL = "full"
 ONE_SIDED = "one-sided"
 MOST_NAMED = 5
 
@@ -117,7 +116,7 @@ def list_slices(cube: xr.Dataset) -> Iterator[tuple[str, str]]:
 def read_units(cube: xr.Dataset) -> dict[str, int]:
     """Return the number of units of each test size, smallest first."""
     pairs = zip(cube["test_size"].values.tolist(), cube["n_units"].values.tolist(), strict=True)
-    return dict(sorted(((str(label), int(n)) for label, n in pairs), key=lambda item: (item[1], item[0] == "full")))
+    return dict(sorted(((str(label), int(n)) for label, n in pairs), key=lambda item: (item[1], item[0] == FULL)))
 
 
 def find_copies(cube: xr.Dataset, metric: str) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.figures import PALETTE
 from pipeline.interfaces.wording import name_metric
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["baseline_of", "decimals_of", "in_parts", "name_procedure", "say_intervals", "select", "title_of"]
-
-FULL = "full"
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.measures import sum_by_unit
 
@@ -120,7 +121,7 @@ def read_student_tails(cube: xr.Dataset, *, test_size: str, units: float | None 
     units : float, optional
         Effective ones, where the cube is silent.
     """
-    known = cube.attrs.get("effective_units") if test_size == "full" else None
+    known = cube.attrs.get("effective_units") if test_size == FULL else None
     worth = units if known is None else float(known)
     if worth is None:
         return None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = [
+    "FULL",
     "Analysis",
     "Check",
     "Column",
@@ -24,6 +25,9 @@ __all__ = [
     "Table",
     "TakesStatistics",
 ]
+
+FULL = "full"
+"""The label of a cube's ``test_size`` at which the whole test set counts; labels of smaller sizes are their numbers of units."""
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,16 @@ from pipeline.dataclass import dataclass, field
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GRID", "INK", "MOST_POINTS", "PALETTE", "Figure", "Mark", "tidy_axes"]
+__all__ = ["GRID", "INK", "MOST_POINTS", "PALETTE", "SHAPES", "Figure", "Mark", "tidy_axes"]
 
 INK = "#1f2933"
 GRID = "#9aa5b1"
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's colours, in an order that also differs in lightness; shapes always differ too. Pages know them: with these and
 `INK` a figure is readable on light and dark."""
+
+SHAPES = "o^sDvP"
+"""Shapes of points, one for each colour of `PALETTE`."""
 
 MOST_POINTS = 4000
 """Points of one shape and colour in a figure. Of more, the report leaves out those that lie on others, since a page holds every

@@ -23,6 +23,7 @@ from pipeline.items.frame import digest_items
 from pipeline.items.readers._files import NeedsNoGold
 from pipeline.items.readers.registry import load_reader
 from pipeline.options import suggest
+from pipeline.study.grouping import ITEM_OR_SENTENCE
 from pipeline.study.sets import FormatSpec, TestSet
 from pipeline.study.training_schema import DataFiles, DatasetSpec
 
@@ -153,9 +154,6 @@ def expand_files(spec: DataFiles, base: Path) -> tuple[Path, ...]:
 
 _TOO_MANY = 2**62  # a quota is met by sums of 64 bits
 
-ITEMS = ("item", "sentence")
-"""Names of the unit that is one item."""
-
 
 def count_instances(items: TrainingItems, instances: str) -> NDArray[np.int64]:
     """Count what a quota is made of, item by item.
@@ -217,7 +215,7 @@ def number_units(items: TrainingItems, unit: str) -> NDArray[np.int64]:
     >>> number_units(TrainingItems(("1", "2", "3"), {"document": ("b", "a", "b")}), "document").tolist()
     [0, 1, 0]
     """
-    if unit in ITEMS:
+    if unit in ITEM_OR_SENTENCE:
         return np.arange(len(items))
     values = items.columns.get(unit)
     if values is None:

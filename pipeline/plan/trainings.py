@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.plan.task import Task, TrainSpec
 from pipeline.store.addresses import digest
+from pipeline.study.grouping import ITEM_OR_SENTENCE
 from pipeline.study.schema import Study
 from pipeline.study.sets import TestSet
 from pipeline.study.training_schema import CrossValidation, DatasetSpec, ModelSpec, QuotaSample, Resample
@@ -18,9 +19,6 @@ TRAIN_VERSION = 1
 
 OUTPUTS_VERSION = 2
 """Raised when stored outputs take another form: models are then fitted again, and are the same."""
-
-ITEMS = ("item", "sentence")
-"""Names of the unit that is one item."""
 
 
 def name_system(model: str, label: str, replica: int) -> str:
@@ -116,7 +114,7 @@ def _deciding(spec: ModelSpec) -> dict[str, Any]:
 
 def _rule(sample: Resample, unit: str) -> dict[str, Any]:
     """Return what of a method is neither its name nor its fraction; nothing for a bootstrap of items."""
-    rule: dict[str, Any] = {} if unit in ITEMS else {"unit": unit}
+    rule: dict[str, Any] = {} if unit in ITEM_OR_SENTENCE else {"unit": unit}
     if isinstance(sample, QuotaSample):
         rule["instances"] = sample.instances
     if isinstance(sample, CrossValidation):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.dataclass import dataclass
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.wording import name_metric
 from pipeline.numerics.special import ndtri
 
@@ -26,7 +27,6 @@ __all__ = ["PERCENTS", "Chance", "Kin", "chance_of", "entries_of", "load_atlas",
 PERCENTS = (2.5, 5, 10, 25, 50, 75, 90, 95, 97.5)
 """At which the quantiles of s stand."""
 
-_FULL = "full"
 _FEWEST = 20  # pairs of a class
 _BORDERLINE = 1.645  # gains over their standard error
 _GAUSSIAN_ITEMS = 100
@@ -184,13 +184,13 @@ def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> I
     from pipeline.analyses.pairs import list_slices, read_pairs, read_units
 
     for name, cube in cubes.items():
-        units = read_units(cube)[_FULL]
+        units = read_units(cube)[FULL]
         relation, seen = find_relation(cube, None), set()
         for metric, procedure in list_slices(cube):
             if metric in seen:
                 continue
             seen.add(metric)
-            table = read_pairs(cube, metric=metric, test_size=_FULL, procedure=procedure)
+            table = read_pairs(cube, metric=metric, test_size=FULL, procedure=procedure)
             # Items count, whatever is drawn: a document of three items has the standard error that it has.
             items = int(cube.attrs.get("n_items", units))
             for kind in (ALL, SAME, DIFFERENT) if relation is not None else (ALL,):

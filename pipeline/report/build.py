@@ -11,6 +11,7 @@ from pipeline.analyses.exact import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.presentation import decimals_of
 from pipeline.analyses.replicas.models import ModelGains
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import spread_published
@@ -27,7 +28,7 @@ from pipeline.report.layout.tables import make_tables
 from pipeline.report.models.model_detectable import add_model_effects
 from pipeline.report.models.model_text import describe_models
 from pipeline.report.models.models import judge_all, trust_models
-from pipeline.report.pairs.cube_facts import FULL, count_of, metric_fact
+from pipeline.report.pairs.cube_facts import count_of, metric_fact
 from pipeline.report.pairs.detectable import add_detectable
 from pipeline.report.pairs.listing import choose_pairs, count_pairs, locate_pairs, share_of_list
 from pipeline.report.pairs.pair_rows import list_pairs

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # readers need the names alone, and load no schema for them
 __all__ = [
     "DOCUMENT",
     "ITEM",
+    "ITEM_OR_SENTENCE",
     "REPLICA",
     "ROLES",
     "WITHOUT_DOCUMENTS",
@@ -21,6 +22,9 @@ __all__ = [
 ]
 
 ITEM, DOCUMENT, REPLICA = "item", "document", "replica"
+
+ITEM_OR_SENTENCE = (ITEM, "sentence")
+"""Names of the unit of training data that is one item."""
 
 ROLES = frozenset({ITEM, "system", "label", DOCUMENT, REPLICA})
 """Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.analyses.pairs import FULL, find_copies
+from pipeline.analyses.pairs import find_copies
 from pipeline.inference.unit_diagnostics.item_effects import effects_of_items, scores_of_items
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.report.item_scores import MOST_BYTES, ItemScores
 
 __all__ = ["read_item_scores"]

@@ -17,11 +17,12 @@ from pipeline.analyses.calibration_iid.draws import DrawnTestSets
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
 from pipeline.analyses.calibration_iid.pages import SECTION, list_figures, list_tables
 from pipeline.analyses.calibration_iid.rows import Population, list_rows, nothing
-from pipeline.analyses.pairs import FULL, describe_copies, find_copies
+from pipeline.analyses.pairs import describe_copies, find_copies
 from pipeline.analyses.standard_errors import describe_replaced, read_standard_errors
 from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
 from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.options import meant, read_options
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from pipeline.analyses.presentation import in_parts, name_procedure, say_interva
 from pipeline.analyses.system_bootstrap import system_interval
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
+from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE, SHAPES
 from pipeline.interfaces.wording import name_metric, shorten
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ LEAST_SHARE = 0.05
 known, as its denominator may be nothing."""
 
 _PLACE = ("test_set", "metric", "procedure")
-_MARKERS = "o^sDvP"
 _LONGEST = 28
 _COLUMNS = (
     Column("against", "on"),
@@ -163,7 +162,7 @@ def _draw(drawn: Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]
     far = max(point["gain"] for _, points in drawn for point in points)
     chart.rule(y=0, width=0.8, dashes="")
     chart.line([0, far], [0, far], colour=INK, width=1.2, dashes="5 4")
-    for (row, points), colour, marker in zip(drawn, PALETTE, _MARKERS, strict=False):
+    for (row, points), colour, marker in zip(drawn, PALETTE, SHAPES, strict=False):
         x, y = ([point[key] for point in points] for key in ("gain", "gain_there"))
         label = f"{shorten(str(row['against']), _LONGEST)} ({row['slope']:.2f})"
         chart.points(x, y, marker, colour=colour, size=5, opacity=0.5, label=label)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.calibration_transfer.options import CalibrationOptions
 from pipeline.analyses.pair_classes import find_base
-from pipeline.analyses.pairs import FEW_PAIRS, FULL, PairTable, list_slices, read_pairs
+from pipeline.analyses.pairs import FEW_PAIRS, PairTable, list_slices, read_pairs
 from pipeline.analyses.system_bootstrap import SystemBootstrap, share_of_weight, system_interval
 from pipeline.dataclass import dataclass
+from pipeline.interfaces.analyses import FULL
 
 if TYPE_CHECKING:
     import xarray as xr

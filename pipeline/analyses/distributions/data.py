@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import FULL, read_coordinate
+from pipeline.analyses.pairs import read_coordinate
 from pipeline.dataclass import dataclass
+from pipeline.interfaces.analyses import FULL
 
 if TYPE_CHECKING:
     import xarray as xr

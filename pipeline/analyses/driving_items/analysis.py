@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.driving_items.pages import SECTION, list_figures, list_tables
-from pipeline.analyses.pairs import FULL, find_copies
+from pipeline.analyses.pairs import find_copies
 from pipeline.analyses.presentation import baseline_of
 from pipeline.analyses.units import read_documents, read_units_of_items
 from pipeline.dataclass import dataclass, field
@@ -28,6 +28,7 @@ from pipeline.inference.unit_diagnostics.driving_items import (
     rank_contributions,
 )
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.options import meant, read_options
 
 if TYPE_CHECKING:

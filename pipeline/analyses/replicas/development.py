@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipeline.analyses.replicas.data import Model
+from pipeline.interfaces.analyses import FULL
 from pipeline.resampling.replicas.score_deviation import run_spread
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Development:
             return nothing, f"the test set {self._name!r} has no metric {metric!r}"
         if len(model.runs) < 2:
             return nothing, "one run has no spread"
-        observed = cube["observed_score"].sel(metric=metric, test_size="full")
+        observed = cube["observed_score"].sel(metric=metric, test_size=FULL)
         known = dict(zip(map(str, cube["system"].values.tolist()), observed.values.tolist(), strict=True))
         scores = np.array([known.get(system, np.nan) for system in model.systems])
         lacking = int(np.isnan(scores).sum())

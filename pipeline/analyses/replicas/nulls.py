@@ -12,8 +12,10 @@ from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.replicas.quasi_f import head_of, quasi_f_rows
 from pipeline.analyses.replicas.variance import Variances
 from pipeline.dataclass import dataclass
+from pipeline.inference.decision import stable_level
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.interfaces.analyses import FULL
 from pipeline.numerics.special import ndtr, ndtri
 from pipeline.resampling.address import count_cells, draw_key
 from pipeline.resampling.draws import Draws
@@ -31,7 +33,6 @@ FEW_FOR_CROSSED = 10
 _DOMINATES = 0.5
 _NOTICEABLE = 0.15  # a share of the variance that is left out: a test at .05 then rejects 7.1 %
 _LEVEL = 0.95
-_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
 _ABSENT = {
     "per-output": ("run", "system_unit"),
     "r-of-2r": ("run", "system_unit"),
@@ -52,7 +53,7 @@ class Draw:
 
     def at(self, purpose: str, units: int, *, rule: str = "prefix") -> Draws:
         """Return the address of a purpose: a null, or the study's own bootstrap."""
-        key = draw_key(seed=self.seed, purpose=purpose, test_set=self.test_set, size="full", rule=rule)
+        key = draw_key(seed=self.seed, purpose=purpose, test_set=self.test_set, size=FULL, rule=rule)
         return Draws(key, units, units)
 
     def subsets_of(self, model: str) -> Draws:
@@ -88,7 +89,7 @@ def null_rows(
     p[tied] = 1.0  # every replicate reaches |δ| = 0
     lo, hi = bound_p(counts, p, tied)
     family = int(np.isfinite(p).sum())
-    low, high = bound_p(counts, p, tied, level=1 - _UNSTABLE_SHARE / max(family, 1))
+    low, high = bound_p(counts, p, tied, level=stable_level(family))
     adjusted = holm(p)
     hits, compared, empty = (array.sum(axis=1) for array in (counts.hits, counts.compared, counts.empty))
     for pair, (a, b) in enumerate(pairs):

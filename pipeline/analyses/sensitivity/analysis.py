@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pipeline.analyses.pair_classes import find_base
-from pipeline.analyses.pairs import FULL, describe_copies
+from pipeline.analyses.pairs import describe_copies
 from pipeline.analyses.sensitivity.data import CommonPairs, Ruler, list_groups, read_common, read_items, read_unit_values
 from pipeline.analyses.sensitivity.options import SensitivityOptions
 from pipeline.analyses.sensitivity.pages import SECTION, list_figures, list_tables
@@ -25,6 +25,7 @@ from pipeline.analyses.units import count_shared
 from pipeline.dataclass import dataclass, field
 from pipeline.inference.across.pairwise_accuracy import gaussian_p, permute_measures
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.figures import MOST_POINTS
 from pipeline.options import meant, read_options
 from pipeline.resampling.address import draw_key

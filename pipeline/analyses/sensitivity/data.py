@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.pairs import FULL, find_copies
+from pipeline.analyses.pairs import find_copies
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_unit_statistics, read_units_of_items
 from pipeline.dataclass import dataclass
 from pipeline.inference.across.pairwise_accuracy import UnitValues
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.standard_errors.influence import leave_one_out
 

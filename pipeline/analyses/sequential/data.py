@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.presentation import FULL, baseline_of
+from pipeline.analyses.presentation import baseline_of
 from pipeline.analyses.sequential.options import SequentialOptions
 from pipeline.analyses.units import EARLIER, read_units_of_items
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import draw_order
 from pipeline.resampling.measures import sum_by_unit

@@ -15,7 +15,7 @@ from pipeline.analyses.size_curve.fits import QUANTITIES
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import PALETTE
+from pipeline.interfaces.figures import PALETTE, SHAPES
 from pipeline.interfaces.wording import MISSING, format_number, name_metric, shorten
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ _LINES = (
     Column("needed", "units needed for a gain of"),
     Column("reason", "remark"),
 )
-_MARKERS = "o^sDvP"
 _LONGEST = 28
 _HOW = {
     "prefix": "Sizes are prefixes of the test set.",
@@ -135,7 +134,7 @@ class _Curve:
 
 
 def _draw(curves: Sequence[_Curve], metric: str, chart: Chart) -> None:
-    for curve, colour, marker in zip(curves, PALETTE, _MARKERS, strict=False):
+    for curve, colour, marker in zip(curves, PALETTE, SHAPES, strict=False):
         _draw_curve(chart, curve, colour, marker)
     units = sorted({p["units"] for curve in curves for p in curve.points})
     chart.x.label, chart.x.log, chart.x.ticks = "units in the test set (log)", True, [(n, f"{n:,}") for n in units]

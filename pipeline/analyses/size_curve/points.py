@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.analyses.drawn_test_sets import DrawnPairs, bootstrap_pairs
-from pipeline.analyses.pairs import FULL, Window, find_copies, percentile_of, read_pairs, read_units
+from pipeline.analyses.pairs import Window, find_copies, percentile_of, read_pairs, read_units
 from pipeline.analyses.size_curve.options import SizeCurveOptions
 from pipeline.analyses.units import EARLIER, read_unit_statistics, read_units_of_items
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import usable_procedures
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_order

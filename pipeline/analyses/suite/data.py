@@ -18,14 +18,13 @@ from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.skewness import skewed_tail
 from pipeline.inference.unit_diagnostics.few_units import evidence_floor
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["NoDirection", "Question", "SuiteData", "join_cubes"]
-
-FULL = "full"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, PairClass, Rela
 from pipeline.analyses.pairs import (
     BORDERLINE,
     FEW_PAIRS,
-    FULL,
     NEAR,
     PairTable,
     Window,
@@ -45,6 +44,7 @@ from pipeline.analyses.thresholds.pages import (
 )
 from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding
+from pipeline.interfaces.analyses import FULL
 from pipeline.numerics.special import expit, logit
 from pipeline.options import read_options
 

@@ -20,7 +20,7 @@ from pipeline.analyses.pairs import FEW_PAIRS, PairTable
 from pipeline.analyses.presentation import in_parts, name_procedure, select, title_of
 from pipeline.interfaces import Column, Figure, Table
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import PALETTE
+from pipeline.interfaces.figures import PALETTE, SHAPES
 from pipeline.interfaces.wording import name_metric, shorten
 from pipeline.numerics.solvers import fit_increasing
 from pipeline.numerics.special import ndtri
@@ -33,7 +33,6 @@ __all__ = ["curve_rows", "draw_curves", "rise", "show_curves"]
 FOUND, BY_ERRORS = "as found", "by standard errors"
 _SHARES = (0.0, 0.01, 0.025, *(k / 20 for k in range(1, 20)), 0.975, 0.99, 1.0)
 _PLACE = ("test_set", "metric", "procedure")
-_MARKERS = "o^sDvP"
 _LONGEST = 40
 _USUAL = (0.5, 0.95)
 _COLUMNS = (
@@ -148,7 +147,7 @@ def _tell(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _draw(classes: Sequence[Sequence[Mapping[str, Any]]], metric: str, chart: Chart) -> None:
     right = 0.0
-    for rows, colour, marker in zip(classes, PALETTE, _MARKERS, strict=False):
+    for rows, colour, marker in zip(classes, PALETTE, SHAPES, strict=False):
         found, expected = select(rows, curve=FOUND), select(rows, curve=BY_ERRORS)
         gains, shares = [row["gain"] for row in found], [100 * row["share"] for row in found]
         label = f"{shorten(name_class(rows[0]), _LONGEST)} ({rows[0]['pairs']:,})"

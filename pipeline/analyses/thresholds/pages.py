@@ -8,10 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pipeline.analyses.pair_classes import name_class
-from pipeline.analyses.pairs import FULL, Window
+from pipeline.analyses.pairs import Window
 from pipeline.analyses.presentation import baseline_of, decimals_of, name_procedure, say_intervals, select, title_of
 from pipeline.analyses.thresholds.kinship import KINSHIP_NOTES
 from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
 from pipeline.interfaces.wording import format_interval, format_number, name_metric, shorten

@@ -24,6 +24,7 @@ from pipeline.analyses.type_one.tests import ask_nulls
 from pipeline.analyses.type_one.words import check_level, check_runs
 from pipeline.dataclass import dataclass, field
 from pipeline.interfaces import Analysis, Finding, ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.options import read_options
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
@@ -143,7 +144,7 @@ class TypeOne(Analysis):
         kept: KeptSwaps,
     ) -> tuple[list[dict[str, Any]], float]:
         """Return the rows of a pair and what they cost, or one row with the reason."""
-        where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": "full", "design": SWAPPED}
+        where: dict[str, Any] = {"test_set": test_set, "metric": metric, "test_size": FULL, "design": SWAPPED}
         if isinstance(pair, str):
             return [nothing(where, pair)], 0.0
         where |= _names(pair)
@@ -177,7 +178,7 @@ def _ask(
     """Ask every test of the null data sets of a pair, made as ``where`` says."""
     units, group = len(data.outputs.statistics), data.document if where["design"] == BY_DOCUMENT else None
     address: dict[str, Any] = {"seed": int(cube.attrs.get("seed", 0)), "purpose": "null-laboratory"}
-    address |= {"test_set": where["test_set"], "size": "full"}
+    address |= {"test_set": where["test_set"], "size": FULL}
 
     def draws(rule: str, count: int) -> Draws:
         return Draws(draw_key(**address, rule=rule), count, count)

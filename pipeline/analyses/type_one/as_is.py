@@ -15,6 +15,7 @@ import numpy as np
 from pipeline.analyses.replicas.data import Model
 from pipeline.analyses.type_one.rows import describe
 from pipeline.analyses.type_one.tests import Tested
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ __all__ = ["AS_THEY_ARE", "compare_runs", "read_p"]
 
 AS_THEY_ARE = "replicas as they are"
 
-_FULL = "full"
-
 
 def read_p(cube: xr.Dataset, metric: str) -> dict[str, dict[frozenset[str], float]]:
     """Return the study's own p by procedure and pair of systems, in the convention that verdicts use."""
@@ -34,7 +33,7 @@ def read_p(cube: xr.Dataset, metric: str) -> dict[str, dict[frozenset[str], floa
     pairs = [frozenset(map(str, pair)) for pair in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
     found = {}
     for procedure in map(str, cube["procedure"].values.tolist()):
-        at = {"procedure": procedure, "convention": PROCEDURES[procedure].verdict, "metric": metric, "test_size": _FULL}
+        at = {"procedure": procedure, "convention": PROCEDURES[procedure].verdict, "metric": metric, "test_size": FULL}
         found[procedure] = dict(zip(pairs, cube["p_value"].sel(at).values.tolist(), strict=True))
     return found
 

@@ -13,6 +13,7 @@ from pipeline.analyses.type_one.options import TypeOneOptions
 from pipeline.analyses.type_one.rows import describe, nothing
 from pipeline.analyses.type_one.runs import RunPool, ask_runs, ask_single_runs, choose_pools
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws
@@ -49,7 +50,7 @@ class RunLaboratory:
     """
 
     def __init__(self, test_set: str, metric: str, cube: xr.Dataset, scored: ScoredStatistics, options: TypeOneOptions) -> None:
-        self._where = {"test_set": test_set, "metric": metric, "test_size": "full"}
+        self._where = {"test_set": test_set, "metric": metric, "test_size": FULL}
         self._cube, self._scored, self._options = cube, scored, options
         self._models = group_runs(cube, model=options.model, replica=options.replica) if options.run_nulls else []
         self._p = read_p(cube, metric) if self._models else {}
@@ -94,7 +95,7 @@ class RunLaboratory:
             seed=int(self._cube.attrs.get("seed", 0)),
             purpose="null-laboratory-runs",
             test_set=str(self._where["test_set"]),
-            size="full",
+            size=FULL,
             rule=named,
         )
         size = units if units is not None else 1

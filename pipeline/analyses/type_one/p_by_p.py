@@ -16,8 +16,9 @@ import numpy as np
 from pipeline.analyses.presentation import select
 from pipeline.analyses.type_one.as_is import read_p
 from pipeline.interfaces import Column, Figure, Table
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.charts import Chart
-from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE
+from pipeline.interfaces.figures import INK, MOST_POINTS, PALETTE, SHAPES
 from pipeline.interfaces.wording import name_metric
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ LEAST = 1e-6
 """Smaller p than this are in the file and not in the figure."""
 VERDICTS = "as in verdicts"
 _PLACE = ("test_set", "metric", "first", "second")
-_MARKERS = "o^"
 _COLUMNS = (
     Column("first", "first test"),
     Column("second", "second test"),
@@ -65,7 +65,7 @@ def list_p_by_p(test_set: str, cube: xr.Dataset) -> Iterator[dict[str, Any]]:
 
 def _list_pairs(cube: xr.Dataset, metric: str) -> list[tuple[str, str]]:
     """Return the pairs that differ: of others every p is 1."""
-    differ = ~cube["identical"].sel(metric=metric, test_size="full").values.astype(np.bool_)
+    differ = ~cube["identical"].sel(metric=metric, test_size=FULL).values.astype(np.bool_)
     pairs = zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), differ.tolist(), strict=True)
     return [(str(a), str(b)) for a, b, differs in pairs if differs]
 
@@ -161,7 +161,7 @@ def _draw(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], alpha: float,
     chart.line([low, 1], [low, 1], colour=INK, width=1.2, dashes="5 4")
     chart.rule(x=alpha, width=0.9, dashes="1 2")
     chart.rule(y=alpha, width=0.9, dashes="1 2")
-    for kind, colour, marker in zip(kinds, PALETTE, _MARKERS, strict=False):
+    for kind, colour, marker in zip(kinds, PALETTE, SHAPES, strict=False):
         own = select(rows, kind=kind)
         x, y = ([row[key] for row in own] for key in ("p_first", "p_second"))
         chart.points(x, y, marker, colour=colour, size=6, opacity=0.6, label=kind)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.units import EARLIER, read_documents, read_strata, read_units_of_items
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import ScoredStatistics
+from pipeline.interfaces.analyses import FULL
 from pipeline.resampling.measures import sum_by_unit
 from pipeline.resampling.null_laboratory import TwoOutputs
 
@@ -27,8 +28,6 @@ BY_DOCUMENT = "outputs of a document swapped"
 
 RULES = ("fewest", "most", "median")
 """Of the discordant units of these pairs, in the order in which pairs are chosen: a test has its troubles at the ends."""
-
-_FULL = "full"
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def choose_pairs(cube: xr.Dataset, metric: str, most: int, *, higher_is_better: 
 
     Ties of scores are put in the order of names, ties of numbers in the order of ranks: the order of systems does not matter.
     """
-    at = {"metric": metric, "test_size": _FULL}
+    at = {"metric": metric, "test_size": FULL}
     score = cube["observed_score"].sel(at).values
     names = [str(name) for name in cube["system"].values.tolist()]
     sign = -1.0 if higher_is_better else 1.0

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.pair_classes import DIFFERENT, SAME, PairClass, Relation, find_relation
 from pipeline.analyses.pairs import PairTable, read_pairs
 from pipeline.interfaces import Figure, Finding, Mark
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.charts import Chart, Panels
 from pipeline.interfaces.figures import GRID, INK, MOST_POINTS, PALETTE
 from pipeline.interfaces.wording import name_metric
@@ -24,7 +25,6 @@ from pipeline.report.drawing.standings.figures import draw_models, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
-from pipeline.report.pairs.cube_facts import FULL
 from pipeline.report.values import format_number, on_set
 
 __all__ = ["draw_all", "draw_finding"]

@@ -15,12 +15,13 @@ from pipeline.inference.multiple_comparisons.max_t import (
     among_independent_tests,
     normal_critical_value,
 )
+from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.pairs.columns import Column
-from pipeline.report.pairs.cube_facts import FULL, NOT_TESTABLE, metric_fact, read_variable
+from pipeline.report.pairs.cube_facts import NOT_TESTABLE, metric_fact, read_variable
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.rows import ErrorRow, FamilyKey, SharedReplicates
 from pipeline.report.values import on_set

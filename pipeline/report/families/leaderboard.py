@@ -13,9 +13,10 @@ from pipeline.analyses.pairs import has_value
 from pipeline.analyses.standard_errors import read_score_errors
 from pipeline.inference.intervals.proportions import wilson
 from pipeline.inference.multiple_comparisons.ranks import CLUSTERS, Separation, name_letters, rank_intervals, separate
+from pipeline.interfaces.analyses import FULL
 from pipeline.numerics.special import stdtrit
 from pipeline.report.families.adjustment import FamilyOf
-from pipeline.report.pairs.cube_facts import FULL, effective_units_of, metric_fact
+from pipeline.report.pairs.cube_facts import effective_units_of, metric_fact
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, ScoreInterval, SystemRow
 from pipeline.report.values import plain

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.interfaces import Finding
+from pipeline.interfaces.analyses import FULL
 from pipeline.report.document import FullReport, Report, to_document
 from pipeline.report.facts import Cells
 from pipeline.report.families.adjustment import FamilyOf
@@ -17,7 +18,6 @@ from pipeline.report.findings import files_of
 from pipeline.report.layout.csv_cells import cells_of, lines_of
 from pipeline.report.layout.files import Files, csv_lines
 from pipeline.report.pairs.columns import constant
-from pipeline.report.pairs.cube_facts import FULL
 from pipeline.report.pairs.pair_fields import read_columns
 from pipeline.report.pairs.pair_files import pair_files
 from pipeline.report.pairs.pair_set import CHUNK

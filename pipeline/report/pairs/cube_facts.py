@@ -16,6 +16,7 @@ from pipeline.inference.direct.result import LABELS
 from pipeline.inference.direct.result import REASONS as NO_P
 from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.columns import Column, coded, constant, numbers, unless
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEYOND_THE_BUDGET",
-    "FULL",
     "MISSING_TAILS",
     "NOT_TESTABLE",
     "NO_SPREAD",
@@ -47,7 +47,6 @@ __all__ = [
     "without_spread",
 ]
 
-FULL = "full"
 
 NO_SPREAD = NO_P["no spread"]
 """Why a pair that gains the same on every unit has no p of resampling, in words."""

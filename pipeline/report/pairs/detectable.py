@@ -23,9 +23,10 @@ from pipeline.inference.sample_size.binomial_power import exact_detectable_gain,
 from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.columns import Column, coded, counts, numbers, unless
-from pipeline.report.pairs.cube_facts import FULL, pair_positions, read_floats, read_variable
+from pipeline.report.pairs.cube_facts import pair_positions, read_floats, read_variable
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import FamilyKey, PairRow

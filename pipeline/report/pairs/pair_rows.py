@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
+from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.families.across_families import Correction
 from pipeline.report.families.adjustment import FamilyOf, why_no_max_t
 from pipeline.report.pairs.columns import Column, constant, counts, flags, unless
-from pipeline.report.pairs.cube_facts import FULL, read_unit_effect
+from pipeline.report.pairs.cube_facts import read_unit_effect
 from pipeline.report.pairs.notes import may_remark, tell_apart, write_note
 from pipeline.report.pairs.pair_fields import PairColumns, read_columns
 from pipeline.report.pairs.pair_set import PairSet, Remarks

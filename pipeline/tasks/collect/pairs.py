@@ -19,6 +19,7 @@ from pipeline.inference.intervals.bootstrap_t import BOOTSTRAP_T
 from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.p_values import CONVENTIONS, PValues, p_values
 from pipeline.inference.unit_diagnostics.undecided import UnitShape, find_undecided
+from pipeline.interfaces.analyses import FULL
 from pipeline.plan.comparisons import Comparison
 from pipeline.plan.inventory import Inventory
 from pipeline.procedures.registry import PROCEDURES
@@ -53,9 +54,6 @@ INTERVAL_P = "interval_p"
 MAX_T_WITHIN = "max_t_within"
 """The attribute of a cube whose max-T is beyond the budget: so many kept replicates would be within, 0 where too few."""
 
-_FULL = "full"
-"""The label of the largest test size."""
-
 
 @dataclass(frozen=True, eq=False)
 class PairResults:
@@ -89,7 +87,7 @@ def read_together(layout: CubeLayout, size: str) -> bool:
 
     Curves over test sizes read counted p-values, and nothing else asks for max-T of a smaller one.
     """
-    judged = size == _FULL and MAX_T_WITHIN not in layout.attrs
+    judged = size == FULL and MAX_T_WITHIN not in layout.attrs
     return bool(layout.sizes["replicate"]) and (judged or not set(BOOTSTRAP_T).isdisjoint(layout.intervals))
 
 

@@ -13,6 +13,7 @@ from pipeline.inference.decision import decide_family
 from pipeline.inference.multiple_comparisons.multiplicity import benjamini_hochberg, bonferroni, holm
 from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT
 from pipeline.inference.p_values import CONVENTIONS
+from pipeline.interfaces.analyses import FULL
 from pipeline.resampling.address import count_cells
 from pipeline.resampling.measures import COUNTS
 from pipeline.store.runs import Store
@@ -59,7 +60,7 @@ def read_kept_replicates(
         kept = replace(kept, scores=hold_scores(part, cells, layout, store))
     tested = replace(part.tested, floor=part.floor(procedure))
     asked: dict[str, Any] = {"methods": layout.intervals, "alpha": layout.alpha, "acceleration": part.moments.acceleration}
-    asked["judged"] = part.size.label == "full" and MAX_T_WITHIN not in layout.attrs
+    asked["judged"] = part.size.label == FULL and MAX_T_WITHIN not in layout.attrs
     draws = draws_of(part, layout, procedure, rule)
     readings = read_kept(kept, part.measure, part.observed, tested=tested, draws=draws, **asked)
     table = readings.max_t_table() | interval_table(part, layout, readings)

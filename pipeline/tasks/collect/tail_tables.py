@@ -13,6 +13,7 @@ from pipeline.cubes.layout import CubeLayout
 from pipeline.cubes.variables import CHUNKS
 from pipeline.inference.direct.scores import why_no_numerators
 from pipeline.inference.direct.tails import TAIL_DRAWS, bootstrap_tails, choose_tails
+from pipeline.interfaces.analyses import FULL
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.exact.budget import tails_budget
 from pipeline.tasks.collect.cube_slice import Part
@@ -23,9 +24,6 @@ CHUNK_PAIRS = CHUNKS["pair"]
 """Pairs that are folded, and whose tails are chosen, at a time."""
 
 _EXACT = METHODS.index("exact")
-
-_FULL = "full"
-"""The label of the largest test size."""
 
 _TAIL_REASON = {name: np.int8(code) for code, name in enumerate(TAIL_REASONS)}
 
@@ -81,7 +79,7 @@ def tail_table(
 
 def _within_budget(part: Part, layout: CubeLayout, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Choose the pairs whose exact tails are computed, of each chunk within its share: so the choice does not know the tasks."""
-    points = tails_budget(replicates=layout.replicates, pairs=len(layout.pairs), is_full=part.size.label == _FULL)
+    points = tails_budget(replicates=layout.replicates, pairs=len(layout.pairs), is_full=part.size.label == FULL)
     chosen = np.zeros(len(asked), np.bool_)
     for rows in chunks(len(asked)):
         some = np.zeros(len(asked), np.bool_)
