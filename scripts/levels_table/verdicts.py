@@ -21,8 +21,8 @@ from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals.compatible_intervals import CompatibleIntervals, Wins, compatible_intervals, critical_of_wins
 from pipeline.inference.multiple_comparisons.families import order_family
 from pipeline.inference.multiple_comparisons.multiplicity import holm
-from pipeline.inference.multiple_comparisons.reached import _count_reaching
-from pipeline.inference.multiple_comparisons.studentised_max_t import _caps, _gauss, _reached_in, critical_value
+from pipeline.inference.multiple_comparisons.reached import count_reaching
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_maximum, largest_counted, least_reached, z_of_p
 from pipeline.inference.unit_diagnostics.few_units import (
     FEW_DISCORDANT,
     FEW_EFFECTIVE,
@@ -137,7 +137,7 @@ def _studentise_each(
     With the critical value of each family, and (pair,) what it divides gains by.
     """
     replicates = scores.shape[1]
-    se, cap = linear_errors(measure), _caps(measure.pairs, scores)
+    se, cap = linear_errors(measure), largest_counted(measure.pairs, scores)
     wins = FewWins.of(measure, seen, se)
     cap, reach = np.minimum(cap, wins.most), np.full(len(se), np.inf)
     (block,) = studentise(draws, measure, replicates=replicates, scores=scores, memory_bytes=2**30)
@@ -145,8 +145,8 @@ def _studentise_each(
     with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
         slack = 2 * TOLERANCE * np.abs(seen.score[measure.pairs[few]]).sum(axis=1) / se[few]
     least = sign_flip_floor(seen.discordant[few])
-    held, reach[few] = (_reached_in(block.t[few], share) + slack for share in (least, np.fmax(floor[few], least)))
-    cap[few] = np.minimum(cap[few], np.where(held < BEYOND, held, _gauss(least)))
+    held, reach[few] = (least_reached(block.t[few], share) + slack for share in (least, np.fmax(floor[few], least)))
+    cap[few] = np.minimum(cap[few], np.where(held < BEYOND, held, z_of_p(least)))
     wins.put_on_scale(block)
     held_to: dict[str, Any] = {"se": se, "identical": seen.identical, "counts": wins.counts, "reach": np.minimum(cap, reach)}
     family = order_family(measure.pairs, score=seen.score, delta=seen.delta, **held_to)
@@ -156,8 +156,8 @@ def _studentise_each(
         places = np.flatnonzero(family.pair // size == first // size)[::-1]
         own, hits = family.pair[places], np.zeros((2, len(places)), np.int64)
         largest = np.zeros(replicates)
-        _count_reaching(block.t[own], cap[own], family.members.least[places], largest, *hits)
-        c = critical_value(np.sort(largest), ALPHA)
+        count_reaching(block.t[own], cap[own], family.members.least[places], largest, *hits)
+        c = critical_maximum(np.sort(largest), ALPHA)
         critical.append(c if c < BEYOND else np.inf)
         p[own[::-1]] = np.maximum.accumulate((hits[1, ::-1] + 1) / (replicates + 1))
         if len(own) == 1 and wins.chosen[own[0]]:

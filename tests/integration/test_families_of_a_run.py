@@ -19,7 +19,7 @@ from pipeline.cubes.reading import open_cubes
 from pipeline.errors import StudyError
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.multiple_comparisons.ranks import CLUSTERS, rank_intervals, separate
-from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, critical_value, studentised_max_t
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, critical_maximum, studentised_max_t
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import evidence_floor
 from pipeline.report.pairs.pair_fields import read_columns
@@ -190,7 +190,7 @@ def test_ranks_and_groups_are_those_of_the_pairs_that_are_separated(everybody) -
 
 def test_the_interval_of_the_decision_stands_beside_the_verdict_and_the_study_s_own_among_the_others(everybody) -> None:
     cube, report, root = everybody
-    c = critical_value(cube["max_t_largest"].sel(metric="mean", test_size="full", procedure="paired-bootstrap").values, 0.05)
+    c = critical_maximum(cube["max_t_largest"].sel(metric="mean", test_size="full", procedure="paired-bootstrap").values, 0.05)
     at = {"metric": "mean", "test_size": "full", "procedure": "paired-bootstrap"}
     names = [frozenset(pair) for pair in zip(cube["system_a"].values, cube["system_b"].values, strict=True)]
     free = 0

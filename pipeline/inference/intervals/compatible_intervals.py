@@ -16,9 +16,8 @@ from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.proportions import tango
 from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS, Intervals, refuse
 from pipeline.inference.multiple_comparisons.families import REASONS
-from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, critical_value
-from pipeline.inference.sample_size.power import critical_value as critical_value_of
-from pipeline.inference.sample_size.power import level_of
+from pipeline.inference.multiple_comparisons.studentised_max_t import StudentisedMaxT, critical_maximum
+from pipeline.inference.sample_size.power import critical_value, level_of
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.numerics.special import ndtr
 from pipeline.resampling.measures import Observed
@@ -125,7 +124,7 @@ def critical_of_wins(critical: float, units: int, alpha: float) -> float:
     (2.68, 1.96, inf)
     """
     level = float(level_of(np.array(critical), units - 1.0))
-    return float(critical_value_of(min(level, alpha))) if level > 0 else np.inf
+    return float(critical_value(min(level, alpha))) if level > 0 else np.inf
 
 
 def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
@@ -154,7 +153,7 @@ def simultaneous(max_t: StudentisedMaxT | None, observed: Observed, *, alpha: fl
         none = np.full(len(observed.delta), np.nan)
         reason = np.full(len(none), INTERVAL_REASONS.index("no max-t"), np.int8)
         return Intervals("simultaneous", 1 - alpha, none, none, reason, np.zeros(len(none), np.int64))
-    replicates, pairs, c = max_t.replicates, len(observed.delta), critical_value(max_t.largest, alpha)
+    replicates, pairs, c = max_t.replicates, len(observed.delta), critical_maximum(max_t.largest, alpha)
     c = c if c < BEYOND else np.nan
     refused = refuse(
         observed.delta, observed.identical, max_t.se, slack=np.zeros(pairs), replicates=np.full(pairs, max(replicates, 1))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.standard_errors.enclosures import Enclosed
 
-__all__ = ["Reached", "count_all", "count_enclosed"]
+__all__ = ["Reached", "count_all", "count_enclosed", "count_reaching"]
 
 _FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
 
@@ -57,10 +57,10 @@ def count_all(
     replicates : int
     """
     found, done = Reached.nothing(len(cap), replicates), 0
-    count_reaching = _count_few if len(cap) <= _FEW else _count_reaching
+    count = _count_few if len(cap) <= _FEW else count_reaching
     for t in blocks:
         rows = slice(done, done + len(t))
-        count_reaching(t, cap[rows], least[rows], found.largest, found.own[rows], found.successive[rows])
+        count(t, cap[rows], least[rows], found.largest, found.own[rows], found.successive[rows])
         done = rows.stop
     return found
 
@@ -103,7 +103,7 @@ def _count_few(
     own: NDArray[np.int64],
     successive: NDArray[np.int64],
 ) -> None:
-    """Do what `_count_reaching` does in NumPy, and so with the same counts."""
+    """Do what `count_reaching` does in NumPy, and so with the same counts."""
     for pair, values in enumerate(np.abs(t)):
         size = np.where(values < cap[pair], values, cap[pair])
         own[pair] = np.count_nonzero(size >= least[pair])
@@ -112,7 +112,7 @@ def _count_few(
 
 
 @kernel
-def _count_reaching(
+def count_reaching(
     t: NDArray[np.float64],
     cap: NDArray[np.float64],
     least: NDArray[np.float64],

@@ -46,7 +46,15 @@ from pipeline.resampling.standard_errors.studentise import BEYOND, Studentised, 
 from pipeline.resampling.standard_errors.studentise_budget import replicates_again
 from pipeline.resampling.strata import StratifiedDraws
 
-__all__ = ["StudentisedMaxT", "critical_value", "replicates_in_use", "studentised_max_t"]
+__all__ = [
+    "StudentisedMaxT",
+    "critical_maximum",
+    "largest_counted",
+    "least_reached",
+    "replicates_in_use",
+    "studentised_max_t",
+    "z_of_p",
+]
 
 _FEW_HELD = 0.02
 """Of the pairs of a family: where more have a cap, all t* are made."""
@@ -117,7 +125,7 @@ def studentised_max_t(
     replicates = replicates_again(scores.shape[1])
     scores = np.ascontiguousarray(scores[:, :replicates])
     asked: dict[str, Any] = {"replicates": replicates, "scores": scores, "memory_bytes": memory_bytes}
-    se, cap = linear_errors(measure), _caps(measure.pairs, scores)
+    se, cap = linear_errors(measure), largest_counted(measure.pairs, scores)
     wins = FewWins.of(measure, observed, se)
     cap, reach = np.minimum(cap, wins.most), np.full(len(se), np.inf)
     few = np.flatnonzero((observed.discordant > 0) & (observed.discordant < FEW_DISCORDANT) & ~wins.chosen)
@@ -126,8 +134,8 @@ def studentised_max_t(
         with np.errstate(divide="ignore", invalid="ignore"):  # pairs without a standard error are no members
             slack = 2 * TOLERANCE * np.abs(observed.score[measure.pairs[own]]).sum(axis=1) / se[own]
         least = sign_flip_floor(observed.discordant[own])
-        held, reach[own] = (_reached_in(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
-        cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, _gauss(least)))
+        held, reach[own] = (least_reached(block.t, share) + slack for share in (least, np.fmax(floor[own], least)))
+        cap[own] = np.minimum(cap[own], np.where(held < BEYOND, held, z_of_p(least)))
     tested = np.ones(len(se), np.bool_) if member is None else member
     counted: dict[str, Any] = {"cap": cap, "reach": np.minimum(cap, reach), "se": se, "wins": wins, "show": show}
     family, inside = _count(draws, measure, observed, asked, chosen=tested, **counted)
@@ -149,7 +157,7 @@ def replicates_in_use(kept: int) -> int:
     return replicates_again(kept)
 
 
-def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
+def critical_maximum(largest: NDArray[np.float64], alpha: float) -> float:
     """Return c, beyond which a single step separates: t > c where and only where (#(largest ≥ t) + 1) / (b + 1) ≤ α.
 
     Parameters
@@ -165,7 +173,7 @@ def critical_value(largest: NDArray[np.float64], alpha: float) -> float:
 
     Examples
     --------
-    >>> critical_value(np.arange(99.0), 0.05), critical_value(np.arange(9.0), 0.05)
+    >>> critical_maximum(np.arange(99.0), 0.05), critical_maximum(np.arange(9.0), 0.05)
     (94.0, inf)
     """
     allowed = int(alpha * (len(largest) + 1) * (1 + 1e-12)) - 1
@@ -242,16 +250,16 @@ def _shown(
         yield block.t
 
 
-def _caps(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def largest_counted(pairs: NDArray[np.integer], scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the largest t that counts of each pair with undefined scores; infinite where all are defined."""
     lacking = np.isnan(scores)
     if not lacking.any():
         return np.full(len(pairs), np.inf)
     hits = np.array([np.count_nonzero(lacking[a] | lacking[b]) for a, b in pairs.tolist()])
-    return _gauss(np.where(hits > 0, (hits + 1) / (scores.shape[1] + 1), 0.0))
+    return z_of_p(np.where(hits > 0, (hits + 1) / (scores.shape[1] + 1), 0.0))
 
 
-def _reached_in(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_reached(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least z that (pair, replicate) t* reach in at most this share of the p they give; infinite where none is."""
     replicates, found = t.shape[1], np.full(len(t), np.inf)
     size = np.where(np.isnan(t), np.inf, np.abs(t))
@@ -264,7 +272,7 @@ def _reached_in(t: NDArray[np.float64], share: NDArray[np.float64]) -> NDArray[n
     return found
 
 
-def _gauss(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def z_of_p(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return z with 2Φ(−z) = p; infinite where p is 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(-ndtri(np.clip(p, 0.0, 1.0) / 2), np.float64)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.dataclass import dataclass
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
-from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value, replicates_in_use
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_maximum, replicates_in_use
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
@@ -176,7 +176,7 @@ def adjust(
         replicates = np.where(exact, 0, replicates)  # no other pair: p is exact
     hits = np.where(replicates > 0, np.rint(np.nan_to_num(found.p) * (replicates + 1)) - 1, 0).astype(np.int64)
     bounds = bound_counted(hits, replicates, p=np.where(member, found.p, np.nan))
-    critical = critical_value(found.largest, alpha)
+    critical = critical_maximum(found.largest, alpha)
     return Adjusted(
         member,
         decision,

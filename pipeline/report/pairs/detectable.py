@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.analyses.standard_errors import prefer_replicates
 from pipeline.dataclass import dataclass
-from pipeline.inference.multiple_comparisons.studentised_max_t import critical_value as max_t_critical
+from pipeline.inference.multiple_comparisons.studentised_max_t import critical_maximum
 from pipeline.inference.sample_size.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
 from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
@@ -115,10 +115,8 @@ def _critical(pairs: PairSet, cube: xr.Dataset, place: FamilyKey, alpha: float) 
     where = {"metric": place.metric, "test_size": FULL, "procedure": place.procedure}
     by_max_t = pairs.columns["adjustment.by"].words == ("max_t",)
     largest = read_variable(cube, "max_t_largest", **where) if by_max_t else None
-    if largest is None:
-        return None
-    found = max_t_critical(np.asarray(largest, np.float64), alpha)
-    return found if found < _ENDLESS else math.inf
+    found = None if largest is None else critical_maximum(np.asarray(largest, np.float64), alpha)
+    return found if found is None or found < _ENDLESS else math.inf
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipeline.compiled.small_work import plain_python
 from pipeline.inference.multiple_comparisons import max_t
 from pipeline.inference.multiple_comparisons.families import Members, count_any
-from pipeline.inference.multiple_comparisons.reached import _count_few, _count_reaching
+from pipeline.inference.multiple_comparisons.reached import _count_few, count_reaching
 from pipeline.metrics.kernels import _ratio_few, _ratio_kernel
 from pipeline.resampling.products.columns import _assemble, _assemble_few
 from pipeline.resampling.standard_errors.ratio_spread import LOST, largest_differences, spread_by_products, spread_few
@@ -109,7 +109,7 @@ def differences(rng: np.random.Generator, largest: Callable[..., Any]) -> list[N
         (ratios, _ratio_few, _ratio_kernel),
         (assembled, _assemble_few, _assemble),
         (divided, _divide_few, _divide),
-        (counted, _count_few, _count_reaching),
+        (counted, _count_few, count_reaching),
         (exceeding, max_t._count_few, count_any),
         (differences, plain_python(largest_differences), largest_differences),
     ],
