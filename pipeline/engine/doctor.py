@@ -1,4 +1,4 @@
-"""What is looked at on a machine, and on a cluster, before somebody trusts a long study to it: each with what to do about it."""
+"""Check a machine or a cluster before a long study is trusted to it; each finding says what to do about it."""
 
 from __future__ import annotations
 

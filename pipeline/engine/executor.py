@@ -1,4 +1,4 @@
-"""What the coordinator asks of whatever runs its tasks: the seam between the serial engine and the cluster."""
+"""The interface between the coordinator and what runs its tasks: this process, or a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the open part of a study should take here: foretold from constants, and corrected while it runs by what tasks took."""
+"""Predict how long the open part of a study takes: from constants, corrected during the run by what tasks have taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a study to a run directory and its coordinator: prepare a run, and start it here or detached."""
+"""Prepare a run directory from a study, and start its coordinator here or detached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study would do: tasks of the plan, time, memory and disk. Computes no result."""
+"""Preview a study: the tasks of its plan, and the time, memory and disk that they take. Computes no result."""
 
 from __future__ import annotations
 

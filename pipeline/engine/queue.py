@@ -1,4 +1,4 @@
-"""Which task may start next: the open tasks of a plan in order, each opened once its needs are done."""
+"""Open tasks in the order of the plan; each becomes ready once what it needs is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a run that can be made again: the plan and the frames, from the study, where they are lost."""
+"""Restore lost files of a run, its plan and its frames, from the study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run is asked to stop: signals and a cancel file become one answer for the coordinator."""
+"""Requests to stop a run: signals and a cancel file become one answer for the coordinator."""
 
 from __future__ import annotations
 

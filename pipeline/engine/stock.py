@@ -1,4 +1,4 @@
-"""What of a run is done already: read ledgers, adopt what other runs stored, drop what is damaged."""
+"""Take stock of a run: read ledgers, adopt what other runs have stored, and drop what is damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tasks take: seconds on one core, by constants that were measured once on one machine.
+"""Estimate the seconds that a task takes on one core, from constants that were measured once on one machine.
 
 `scripts/benchmarks/constants.py` measures those of kernels and metrics anew. A plan multiplies them by how slow plain Python
 is here (`pipeline.engine.forecast`); blocks are cut by them as they are, so that a study has the same blocks everywhere. No number

@@ -1,4 +1,4 @@
-"""What open tasks write, and what a worker holds: bytes, by constants."""
+"""Estimate the bytes that open tasks write and that a worker holds, from constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs of a cube a task of their own collects: shards of whole chunks, where one task would take long."""
+"""Divide the pairs of a large cube into shards of whole chunks, each collected by a task of its own."""
 
 from __future__ import annotations
 

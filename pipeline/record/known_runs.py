@@ -1,4 +1,4 @@
-"""The plan and ledger of a run as a process last read them, for its next task: workers collect one test set after the other.
+"""Keep the plan and ledger of a run between the tasks of a process: workers collect one test set after another.
 
 What was added to the ledger in between mostly says that another test set is done. Only that is read, unless it says anything else.
 """

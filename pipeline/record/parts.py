@@ -1,4 +1,4 @@
-"""Digests of the parts that a run is made of, by which two runs of a study tell what differs: its inputs and its settings."""
+"""Digests of the parts of a run, its inputs and its settings, which show where two runs of a study differ."""
 
 from __future__ import annotations
 

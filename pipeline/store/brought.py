@@ -1,4 +1,4 @@
-"""What was brought from object stores and is kept beside studies: which runs read it, and what no run does.
+"""Inputs brought from object stores and kept beside studies: which runs use them, and which no run uses.
 
 .objects/<mark>/data/…      what `pipeline.survey.fetching` brought at one time; a file may be linked from several of these folders
 .objects/used-from/<note>   the path of each folder of runs that reads it, as seen from here

@@ -1,4 +1,4 @@
-"""What the store keeps and no run names: find it, oldest first, and remove it beside running studies.
+"""Find what the store keeps and no run names, oldest first, and remove it while studies are running.
 
 A result is named by its address: it is needed wherever that stands in the ledger or in the plan of a run, be the rest of such a
 file sound or not. A result is written before its receipt, and frames before the plan, so what is younger than an hour, or than

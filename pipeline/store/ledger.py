@@ -1,4 +1,4 @@
-"""What is done, and nothing else: append receipts to a file and read them back.
+"""The ledger of a run: append receipts of what is done to a file, and read them back.
 
 One line an entry: a JSON object whose last key is the CRC-32 of the object without it, written with one call and fsynced
 before `Ledger.append` returns. A last line that a crash tore is dropped; its work is simply done again. A damaged line

@@ -1,4 +1,4 @@
-"""Know again what was written: JSON with a checksum within, and folders with a list of the digests of their files.
+"""Detect damage: JSON with a checksum inside, and folders with a list of the digests of their files.
 
 Results of the store and of cubes have checksums of their own. These are for the files around them, which people and other programs
 read as they are: a bit that flips on a disk must not change what they are believed to say.

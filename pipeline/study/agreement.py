@@ -1,4 +1,4 @@
-"""Parts of a study that do not go together: each rule takes the parts that it compares."""
+"""Refuse parts of a study that contradict one another; each rule takes the parts that it compares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in words a user can act on: a validator's errors become problems.
+"""Turn a validator's errors into problems that say what is wrong with a document and what to do.
 
 A validator tries every branch of a union and complains for each. Here one place gets one message.
 """

@@ -1,4 +1,4 @@
-"""What the values of a study are made of: they are complete when built, and names in them are checked."""
+"""The base class of the values of a study: complete when built, with its names checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a study file something stands that was found wrong only later: its line in place of the path of its key."""
+"""Find the line of a study file for a problem that was found after the file was read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that remember where they were written: a document and the place of each of its parts."""
+"""Values that remember where in a file they and each of their parts were written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study may not ask of its files: checks that need to know what the files hold, made before anything is computed."""
+"""Check what a study asks of its files, once it is known what they hold and before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `compare` works out for those who write no study: the format of the files, and the metrics that are usual for it."""
+"""Work out for `compare` what a study would say: the format of the files, and the metrics that are usual for it."""
 
 from __future__ import annotations
 

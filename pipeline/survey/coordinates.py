@@ -1,4 +1,4 @@
-"""What is known of each system, from `systems.table` and from how it was trained, and what is wrong with it."""
+"""Collect what is known of each system from `systems.table` and from its training, and report what is wrong with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a folder holds for a comparison: outputs, and what they are compared with, by the names of its files."""
+"""Find the outputs in a folder, and what they are compared with, by the names of its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison is given in Python: a DataFrame, arrays by name, files or folders; all become files by system."""
+"""Turn what a comparison is given in Python (a DataFrame, arrays by name, files or folders) into files by system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What metrics need of files: columns, and numbers that can be added exactly; refused before anything is computed."""
+"""Check that files have what metrics need, columns and numbers that can be added exactly, before anything is computed."""
 
 from __future__ import annotations
 

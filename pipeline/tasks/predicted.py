@@ -1,4 +1,4 @@
-"""What trained systems predict, and how it is kept: outputs are checked, packed in the format of the test set, and read back."""
+"""Outputs of trained systems: checked, packed in the format of the test set, and read back."""
 
 from __future__ import annotations
 

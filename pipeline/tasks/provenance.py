@@ -1,4 +1,4 @@
-"""What a run's directory says of where its numbers come from."""
+"""Read from a run's directory when it began, how to run it again, and the digests of its inputs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Clusters: made as a profile says, encrypted, waited for, and what batch systems and workers say."""
+"""Clusters: start one from a profile, encrypt it, wait for its workers, and report what its batch system says."""

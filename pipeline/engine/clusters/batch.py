@@ -1,4 +1,4 @@
-"""What workers that are jobs of a batch system are told, whichever of dask-jobqueue's systems it is."""
+"""The arguments of a cluster whose workers are batch jobs: those of the profile, those of the site, and those that we add."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may speak to a cluster that we start: whoever has the certificate that is made for it, and thrown away with it.
+"""The certificate of a cluster that we start: made for it, needed by all who talk to it, and thrown away with it.
 
 Whoever reaches a port of a scheduler, worker or nanny can have code run there. All of them speak TLS, and each side asks the other
 for a certificate that this one signed: the key of the run. It stays in memory for workers of this machine; those that a batch

@@ -1,4 +1,4 @@
-"""Makes the cluster that a profile names, whatever its class: encrypted, and with workers that Ctrl-C does not reach."""
+"""Start the cluster that a profile names, whatever its class: encrypted, and with workers that Ctrl-C does not reach."""
 
 from __future__ import annotations
 

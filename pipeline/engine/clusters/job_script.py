@@ -1,4 +1,4 @@
-"""What the cluster of a profile would be started with: the script of a batch system's jobs, or the class and its arguments."""
+"""Show what a profile would start, without starting it: the script of its batch jobs, or the class and its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch system says to the jobs of workers: refusals that dask-jobqueue drops in its event loop are kept."""
+"""Watch the batch jobs of workers, and keep the refusals that dask-jobqueue drops in its event loop."""
 
 from __future__ import annotations
 

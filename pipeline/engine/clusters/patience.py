@@ -1,4 +1,4 @@
-"""How long a run waits for what is not there yet: a scheduler and its file, a first worker, or another after the last one."""
+"""Wait for a scheduler, its file and its workers, and give up once that has taken too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers offer and tasks ask for (memory, cores, tags), compared. Dask places.
+"""How many workers a run has, what they offer (memory, cores, tags) and what tasks ask for. Dask places tasks.
 
 A worker declares what it has, and Dask starts no task there that asks for more than is left of it. A task that no worker could ever
 run would wait for ever in the scheduler: that is noticed here.

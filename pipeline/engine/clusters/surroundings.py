@@ -1,4 +1,4 @@
-"""What is made for one cluster that we start, and removed with it: certificates, and a folder for its temporary files."""
+"""Make what one cluster needs, certificates and a folder for temporary files, and remove it with the cluster."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Runs seen from outside: state and events in files, progress, the end, and what tasks took."""
+"""Watch runs from outside: state and events in files, progress, the end, and what tasks have taken."""

@@ -1,4 +1,4 @@
-"""How a run ended: its state, the exit code, and what there is to tell."""
+"""How a run ended: its state, its exit code, and a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand in `events.jsonl`, as a JSON Schema for programs that read it.
+"""The JSON Schema of a line of `events.jsonl`, for programs that read it.
 
 ``python -m pipeline.engine.watching.events`` writes the published copy, docs/events.schema.json.
 """

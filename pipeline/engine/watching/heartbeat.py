@@ -1,4 +1,4 @@
-"""Something to say every few seconds while this thread is busy: a task in the coordinator's own process may take an hour."""
+"""Report every few seconds while this thread is busy: a task in the coordinator's own process may take an hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees of a run, stages and time left: bars on a terminal, an occasional line elsewhere."""
+"""Show the progress of a run and the time left: bars on a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run stands, for anyone who looks: `state.json` and `events.jsonl`. Neither is needed to resume."""
+"""Write the state of a run for anyone who looks: `state.json` and `events.jsonl`. Neither is needed to resume."""
 
 from __future__ import annotations
 

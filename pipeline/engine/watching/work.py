@@ -1,4 +1,4 @@
-"""What a run's tasks took, read from its ledger: time, memory and attempts, by stage or each; and the same for Prometheus."""
+"""Summarise what the tasks of a run have taken, by stage or one by one, from its ledger; the same for Prometheus."""
 
 from __future__ import annotations
 
