@@ -15,7 +15,7 @@ from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import chunk_shape, inner_shape
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
 from pipeline.cubes.zarr_files import ZarrGroup
-from pipeline.store import digest
+from pipeline.store.addresses import digest
 
 __all__ = ["create_array", "create_filled", "create_group", "known_of_systems", "path_of"]
 

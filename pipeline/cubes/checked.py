@@ -13,7 +13,7 @@ from pathlib import Path
 from pipeline.cubes.chunk_files import FilesInFolder
 from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.errors import Problem, StoreError
-from pipeline.store import canonical_json
+from pipeline.store.addresses import canonical_json
 from pipeline.store.files import store_error
 
 __all__ = ["META", "damaged", "group_is_sound", "read_seal", "seal", "verify_group"]

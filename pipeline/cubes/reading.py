@@ -13,7 +13,7 @@ import numpy as np
 from pipeline.cubes.checked import REBUILD, group_is_sound, verify_group
 from pipeline.cubes.held import find_held
 from pipeline.errors import Problem, StoreError
-from pipeline.store import digest
+from pipeline.store.addresses import digest
 
 if TYPE_CHECKING:
     import xarray as xr

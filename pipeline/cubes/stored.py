@@ -22,7 +22,7 @@ from pipeline.cubes.plain import PlainArray, PlainCube, StoredRegion, label_arra
 from pipeline.cubes.reading import list_groups, list_subgroups, open_cubes, open_group, open_statistics, read_attributes
 from pipeline.cubes.zarr_files import KEYS, ShardedArray, ZarrArray, shards_of
 from pipeline.errors import StoreError
-from pipeline.store import digest
+from pipeline.store.addresses import digest
 from pipeline.store.files import store_error
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.record.manifest import Manifest
-from pipeline.store import digest
+from pipeline.store.addresses import digest
 
 __all__ = ["digest_inputs", "digest_settings"]
 
