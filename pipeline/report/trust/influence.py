@@ -86,7 +86,7 @@ def _skewness(bent: Pairs, noun: str) -> tuple[bool, str]:
     return True, (
         f"{count}, at most {most:.3f} ({_name(row)}). Tests of such gains reject too often on one side, and intervals are off to "
         f"it. Acceleration falls with the root of the number of units: that pair needs about {needed:,}. "
-        "`exact-sign-flip` keeps its level all the same where outputs are exchangeable."
+        "Swaps are no way out: they take gains to be symmetric."
     )
 
 
