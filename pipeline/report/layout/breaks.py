@@ -94,8 +94,8 @@ class LineBreaks:
         )
         # Names in which a hyphen stands where a minus might.
         signed = sorted((name for name in {*names} if set_minus(name) != name), key=lambda name: (-len(name), name))
-        self._signed = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, signed))})(?![\w-])") if signed else None
-        self._kept = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-])|{_POWER}")
+        self._signed = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, signed))})(?![\w-]|\.\d)") if signed else None
+        self._kept = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, breakable))})(?![\w-]|\.\d)|{_POWER}")
 
     def sentence(self, text: str) -> Markup:
         """Return a sentence as markup."""

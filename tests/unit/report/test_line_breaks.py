@@ -58,5 +58,15 @@ def test_negative_numbers_of_a_cell_have_a_true_minus_and_names_keep_their_hyphe
     ]
 
 
+def test_the_longest_of_several_names_stays_as_it_is_in_a_description() -> None:
+    told = LineBreaks(["run -1", "run -1 -2", "-1"]).plain("run -1 -2 beats run -1 by -1.5 and -1")
+    assert told == "run -1 -2 beats run -1 by −1.5 and -1"
+
+
+def test_a_number_does_not_begin_with_a_name() -> None:
+    said = LineBreaks(["-1"]).sentence("-1 is ahead by -1.5.")
+    assert said == '<span class="name">-1</span> is ahead by −1.5.'
+
+
 def test_a_name_that_is_written_from_right_to_left_is_marked() -> None:
     assert LineBreaks(["שלום", "abc"]).sentence("שלום, abc") == '<span class="name">שלום</span>, abc'
