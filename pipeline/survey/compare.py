@@ -12,7 +12,10 @@ from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
-from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json
+from pipeline.items.readers._tables import find_delimiter
+from pipeline.items.readers._typed_tables import begins_json
+from pipeline.items.readers.scores import ScoreReader
+from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json, take_sample
 from pipeline.metrics._columns import OF_NUMBERS, output_column
 from pipeline.metrics.registry import call_by_options, is_metric, refuse_unknown_metric
 from pipeline.survey.folders import find_reference
@@ -259,10 +262,27 @@ def _read(found: FormatInUse, path: Path, system: str) -> Mapping[str, Items]:
 
 def _refuse_open_mean(found: FormatInUse, outputs: Mapping[str, str], base: Path) -> None:
     """Refuse to say that more is better of a column that nobody named and that is called an error or a loss: P016."""
+    if isinstance(load_reader(found.value), ScoreReader) and _has_clear_heads(base / next(iter(outputs.values()))):
+        return
     columns = _read_columns(found, outputs, base)
     name = usual_column(columns[0])
     if name in columns[0] and _direction(name, columns) is None:
         raise _open_direction(name)
+
+
+def _has_clear_heads(path: Path) -> bool:
+    """Say whether a file is a table whose first line leaves no direction open: then none of its columns need be read for it."""
+    try:
+        sample = take_sample(path)
+    except DataError:
+        return False  # which is told where all systems are read
+    if len(sample.lines) < 2 or find_delimiter(sample.lines[0]) is None or begins_json(sample.head):
+        return False
+    return _words_of(sample.lines[0]).isdisjoint(_DOUBTFUL | _BALANCED)
+
+
+def _words_of(name: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", name.lower()))
 
 
 def _mean_of(column: str | None, *, higher_is_better: bool) -> dict[str, Any]:
@@ -277,7 +297,7 @@ def _direction(column: str, outputs: Sequence[_Columns]) -> bool | None:
     Less is, where all files say so that have the column: one that says nothing may have another number under its name. More is,
     where the name leaves no doubt and no file says otherwise.
     """
-    words = set(re.split(r"[^a-z0-9]+", column.lower()))
+    words = _words_of(column)
     said = [output[column] for output in outputs if column in output]
     if not words.isdisjoint(_BALANCED):
         return None

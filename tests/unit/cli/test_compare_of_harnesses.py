@@ -243,7 +243,7 @@ def test_outputs_are_read_for_their_directions_only_where_these_may_be_told(
     monkeypatch.setattr(
         metrics_asked, "_columns", lambda found, path, system: (asked.append(path), columns(found, path, system))[1]
     )
-    cases = [(tables, [], 1), (tables, ["mean"], 0), (tables, ["f1", "score"], 1), (harness, [], 2), (harness, ["acc", "wer"], 2)]
+    cases = [(tables, [], 0), (tables, ["mean"], 0), (tables, ["f1", "score"], 1), (harness, [], 2), (harness, ["acc", "wer"], 2)]
     for paths, metrics, reads in cases:
         asked.clear()
         metrics_of(paths, metrics=metrics)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.survey.compare import find_format
+from pipeline.items.readers.scores import ScoreReader
+from pipeline.survey.compare import find_format, usual_metrics
 
 
 @pytest.mark.parametrize("name", ["alpaca-eval", "every-eval-ever", "labels", "scores", "trec"])
@@ -31,3 +34,31 @@ def test_what_a_format_was_recognised_by_is_told_and_nothing_where_it_was_named(
     (tmp_path / "north").write_text("the fog\nthe sea\n")
     assert find_format("auto", ["north"], ["ref"], base=tmp_path).told.startswith("north is read as text: ")
     assert find_format("text", ["north"], ["ref"], base=tmp_path).told == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("item,north,south\n1,2,3\n2,1,2\n", False),
+        ("item;system;score\n1;loss;3\n2;loss;2\n", False),
+        ("item,north,val_loss\n1,2,3\n2,1,2\n", True),
+        ('item,system,"error rate"\n1,a,3\n1,b,2\n', True),
+        ("score\n3\n2\n", True),
+        ('{"id": 1, "north": 1, "south": 2}\n{"id": 2, "north": 1, "south": 2}\n', True),
+        (f"item,{','.join(f'system-{k}' for k in range(9000))}\n1{',1' * 9000}\n", True),  # its head is not seen whole
+    ],
+)
+def test_a_table_is_read_for_its_direction_where_its_head_leaves_that_open(text, reads, tmp_path, monkeypatch):
+    (tmp_path / "t").write_text(text)
+    found = find_format("scores", ["t"], [], base=tmp_path)
+    read = []
+    whole = ScoreReader.read_outputs
+    monkeypatch.setattr(ScoreReader, "read_outputs", lambda *given, **named: read.append(given) or whole(*given, **named))
+    with suppress(UsageError):
+        usual_metrics(found, {"*": "t"}, base=tmp_path)
+    assert bool(read) == reads
+
+
+def test_what_cannot_be_opened_is_told_where_all_systems_are_read(tmp_path):
+    found = find_format("scores", ["none"], [], base=tmp_path)
+    assert usual_metrics(found, {"*": "none"}, base=tmp_path).metrics == ["mean"]
