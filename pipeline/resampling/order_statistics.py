@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 
-__all__ = ["interpolate", "read_off", "select"]
+__all__ = ["interpolate", "read_off", "select", "select_two"]
 
 
 @kernel
@@ -36,6 +36,44 @@ def select(values: NDArray[np.float64], rank: int) -> float:
         else:
             return float(pivot)
     return float(values[low])
+
+
+@kernel
+def select_two(values: NDArray[np.float64], rank: int) -> tuple[float, float]:
+    """Return the order statistic of a rank and the one after it, the same again at the end; ``values`` are lost.
+
+    Which values are smaller than another one no processor can guess: they are counted, and those of the side that is looked
+    through further are brought together, without a branch. None may be nan.
+    """
+    size, next_, is_known = len(values), np.inf, False
+    while True:
+        first, middle, last = values[0], values[size // 2], values[size - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        less, upto = 0, 0
+        for i in range(size):
+            less += values[i] < pivot
+            upto += values[i] <= pivot
+        kept = 0
+        if rank < less:
+            next_, is_known = pivot, True  # the smallest of those that are let go of
+            for i in range(size):
+                x = values[i]
+                values[kept] = x
+                kept += x < pivot
+        elif rank >= upto:
+            rank -= upto
+            for i in range(size):
+                x = values[i]
+                values[kept] = x
+                kept += x > pivot
+        else:
+            if rank + 1 < upto:
+                return float(pivot), float(pivot)
+            for i in range(size):
+                next_ = values[i] if pivot < values[i] < next_ else next_
+                is_known |= pivot < values[i]
+            return float(pivot), float(next_ if is_known else pivot)
+        size = kept
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
 from pipeline.dataclass import dataclass
-from pipeline.resampling.order_statistics import interpolate, select
+from pipeline.resampling.order_statistics import interpolate, select_two
 
 __all__ = ["RoundedScores", "find_among_rounded", "round_scores"]
 
@@ -123,14 +123,20 @@ def find_among_rounded(
         for k in range(all_):
             if ranks[k] < 0:
                 continue
+            p = probabilities[pair, k] if k < gains else distances[k - gains]
+            same = 0  # the first that is the same: basic and percentile intervals have the same levels
+            while same < min(k, gains) and probabilities[pair, same] != p:
+                same += 1
+            if same < k < gains:
+                gain[pair, k] = gain[pair, same]
+                continue
+            width, further = np.uint64(highs[0, k] - lows[0, k] + 1), np.uint64(highs[1, k] - lows[1, k] + 1)
             several = 0
             for i in range(size):
-                here = lows[0, k] <= places[i] <= highs[0, k] or lows[1, k] <= places[i] <= highs[1, k]
                 merged[several] = found[i] if k < gains else abs(found[i] - delta[pair])
-                several += here
-            p = probabilities[pair, k] if k < gains else distances[k - gains]
-            low_value = select(merged[:several], ranks[k])
-            high_value = select(merged[:several], min(ranks[k] + 1, several - 1))
+                # Below the first is beyond the last, as a number without a sign: both ends at once, and no branch.
+                several += bool(np.uint64(places[i] - lows[0, k]) < width) | bool(np.uint64(places[i] - lows[1, k]) < further)
+            low_value, high_value = select_two(merged[:several], ranks[k])
             value = interpolate(low_value, high_value, p, kept)
             if k < gains:
                 gain[pair, k] = value

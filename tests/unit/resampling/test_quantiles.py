@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.resampling import quantiles
+from pipeline.resampling.order_statistics import select_two
 from pipeline.resampling.quantiles import gain_quantiles
 from pipeline.resampling.rounded_quantiles import _span, find_among_rounded, round_scores
 from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors, pair_moments
@@ -241,3 +242,27 @@ def test_without_spread_there_is_no_acceleration():
     assert (found.se < 1e-12).all()
     assert np.isnan(pair_moments(np.ones((2, 1)), all_pairs(2)).acceleration).all()
     assert np.isnan(pair_moments(np.array([[1.0, np.nan, 2.0], [0.0, 0.0, 0.0]]), all_pairs(2)).acceleration).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([-2.0, -1.0, 0.0, 0.1, 0.1 + 2**-55, 3.0, np.inf]), min_size=1, max_size=40), st.data())
+def test_an_order_statistic_and_the_next_are_those_of_sorting(values, data):
+    rank = data.draw(st.integers(0, len(values) - 1))
+    ordered = sorted(values)
+    assert select_two(np.array(values), rank) == (ordered[rank], ordered[min(rank + 1, len(values) - 1)])
+
+
+def test_levels_that_are_asked_twice_are_answered_alike():
+    """Basic and percentile intervals are of the same quantiles, which are found once."""
+    rng = np.random.default_rng(8)
+    scores, pairs = rng.binomial(380, 0.6, (3, 9000)) / 380, all_pairs(3)
+    asked = np.array(
+        [[0.025, 0.975, 0.025, 0.975, 0.03, 0.025], [0.1, np.nan, 0.9, np.nan, 0.1, 0.9], [0.5, 0.2, 0.2, 0.5, 1.0, 1.0]]
+    )
+    found = gain_quantiles(scores, pairs, delta=np.zeros(3), probabilities=asked, distances=[0.025, 0.95])
+    for row, (first, second) in enumerate(pairs):
+        gains = scores[first] - scores[second]
+        known = np.isfinite(asked[row])
+        assert found.gain[row, known].tolist() == np.quantile(gains, asked[row, known]).tolist()
+        assert np.isnan(found.gain[row, ~known]).all()
+        assert found.distance[row].tolist() == np.quantile(np.abs(gains), [0.025, 0.95]).tolist()
