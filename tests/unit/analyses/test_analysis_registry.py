@@ -1,3 +1,5 @@
+"""Analyses are found by name, and what one finds or is asked is refused where it cannot be shown or used."""
+
 from importlib.metadata import EntryPoint, EntryPoints
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Calibration across test sets: shares and slopes by hand, planted truths, and what has no answer."""
+
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,3 +1,5 @@
+"""Curves of test sizes: laws that are known exactly, the fit against SciPy, and what has none."""
+
 import numpy as np
 import pytest
 from scipy.stats import linregress

@@ -1,3 +1,5 @@
+"""Thresholds: both rules by hand, planted truths, kinship against all arrangements, and what has no answer."""
+
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube

@@ -1,3 +1,5 @@
+"""The document of a report: every field is there, verdicts follow from its own numbers, and none is NaN."""
+
 import json
 import math
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""The files of a report carry the same numbers, load nothing, and are the same bytes each time."""
+
 import csv
 import io
 import json

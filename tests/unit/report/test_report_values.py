@@ -1,3 +1,5 @@
+"""Values of a report are JSON's own types, and p-values are written as readers expect."""
+
 import json
 
 import numpy as np
