@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analyses.system_sample import FEWEST_BASES, LEVEL, describe_few_bases
 from pipeline.dataclass import dataclass
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import Draws, draw_weights
 
-__all__ = ["LEVEL", "REPLICATES", "SystemBootstrap", "share_of_weight", "system_interval"]
+__all__ = ["REPLICATES", "SystemBootstrap", "share_of_weight", "system_interval"]
 
 REPLICATES = 2000
-LEVEL = 0.95
-FEWEST_BASES = 4
 MOST_EMPTY = 0.05
 CELLS_AT_ONCE = 2**22
 
@@ -69,7 +68,7 @@ class SystemBootstrap:
     def note(self) -> str | None:
         """What the interval does not cover."""
         if self.bases and len(self.bases) < FEWEST_BASES:
-            return f"no interval over base models: there are {len(self.bases)}; it holds for these base models alone"
+            return describe_few_bases(len(self.bases))
         return None
 
     def draw(self, replicates: int) -> NDArray[np.float64]:

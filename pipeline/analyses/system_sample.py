@@ -12,7 +12,7 @@ from pipeline.analyses.pair_classes import Relation
 from pipeline.dataclass import dataclass
 from pipeline.inference.intervals.system_quantiles import SystemSample, quantile_interval
 
-__all__ = ["FEWEST_BASES", "LEVEL", "Sampled", "describe_interval", "sample_systems"]
+__all__ = ["FEWEST_BASES", "LEVEL", "Sampled", "describe_few_bases", "describe_interval", "sample_systems"]
 
 LEVEL = 0.95
 FEWEST_BASES = 4
@@ -55,13 +55,17 @@ def sample_systems(systems: Sequence[str], base: Mapping[str, str], relation: Re
         number = len(set(bases.tolist()))
         if number >= FEWEST_BASES:
             return Sampled(SystemSample(bases, one), "base models")
-        note = f"no interval over base models: there are {number}; it holds for these base models alone"
-        return Sampled(SystemSample(alone, bases), "replicas within their base model", note)
+        return Sampled(SystemSample(alone, bases), "replicas within their base model", describe_few_bases(number))
     if relation is None:
         return Sampled(SystemSample(alone, one), "systems")
     # A system of which the relation says nothing was drawn by itself.
     families = _numbers([relation.values.get(name) or f"\0{name}" for name in systems])
     return Sampled(SystemSample(families, one), f"systems by {relation.name}")
+
+
+def describe_few_bases(number: int) -> str:
+    """Say what an interval of replicas of so few base models does not cover."""
+    return f"no interval over base models: there are {number}; it holds for these base models alone"
 
 
 def _numbers(words: Sequence[str]) -> NDArray[np.int64]:
