@@ -21,7 +21,7 @@ from pipeline.report.models.model_rows import GainInterval, ModelPairRow, ModelR
 from pipeline.report.trust.trust import FAMILIES
 from pipeline.report.values import plain
 
-__all__ = ["NULL_OF", "JudgedModels", "judge_all", "judge_models", "trust_models"]
+__all__ = ["NULL_OF", "JudgedModels", "judge_all", "trust_models"]
 
 NULL_OF = {"methods": "quasi-f", "systems": "unit-means"}
 """The null by which each claim is tested."""
@@ -85,21 +85,7 @@ def judge_all(
     """
     known = [_weigh(gains, (margins or {}).get(gains.metric)) for gains in given]
     adjusted = _adjust_across(known) if across and known else [_adjust(of) for of in known]
-    return [_judge_models(of, by, alpha) for of, by in zip(known, adjusted, strict=True)]
-
-
-def judge_models(given: ModelGains, *, alpha: float, margin: float | None = None) -> JudgedModels:
-    """Return the models from best to worst, and their pairs, the largest gain first; p are by Holm over these pairs.
-
-    Parameters
-    ----------
-    given : ModelGains
-    alpha : float
-    margin : float, optional
-        The largest difference that does not matter.
-    """
-    known = _weigh(given, margin)
-    return _judge_models(known, _adjust(known), alpha)
+    return [_judge(of, by, alpha) for of, by in zip(known, adjusted, strict=True)]
 
 
 def _weigh(gains: ModelGains, margin: float | None) -> _Evidence:
@@ -123,7 +109,7 @@ def _adjust_across(known: Sequence[_Evidence]) -> list[_Adjusted]:
     return [_Adjusted(p, equivalence, tested) for p, equivalence in zip(parts[::2], parts[1::2], strict=True)]
 
 
-def _judge_models(known: _Evidence, adjusted: _Adjusted, alpha: float) -> JudgedModels:
+def _judge(known: _Evidence, adjusted: _Adjusted, alpha: float) -> JudgedModels:
     given = known.gains
     score = np.array([np.mean(own) for own in given.by_run])
     ranked = np.where(np.array(given.runs) > 1, score, np.nan)  # a single run says nothing of its model

@@ -10,13 +10,13 @@ from scipy import stats
 from scipy.special import bdtr, bdtrc
 from support.synthetic_runs import build
 
-from pipeline.analyses.replicas.models import compare_models
+from pipeline.analyses.replicas.models import ModelGains, compare_models
 from pipeline.analyses.replicas.shapes import shape_of_models
 from pipeline.inference.equivalence import two_one_sided
 from pipeline.inference.multiple_comparisons.multiplicity import holm
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED, find_undecided
 from pipeline.report.models.model_text import count_pairs
-from pipeline.report.models.models import judge_all, judge_models
+from pipeline.report.models.models import JudgedModels, judge_all
 from pipeline.resampling.replicas.outputs import Replicas, observe_replicas
 from pipeline.resampling.replicas.quasi_f import quasi_f
 
@@ -27,6 +27,12 @@ def gains(models, *, claim=None, runs_are=None, drop=()):
     if runs_are is not None:
         cube = cube.assign_coords(runs_are=("system", runs_are * cube.sizes["system"] if len(runs_are) == 1 else runs_are))
     return compare_models(cube, statistics["news"]["m"], test_set="news", metric="m", claim=claim)
+
+
+def judge_models(given: ModelGains, *, alpha: float, margin: float | None = None) -> JudgedModels:
+    """The models of one test set and metric, as a report of nothing else judges them."""
+    (judged,) = judge_all([given], alpha=alpha, across=False, margins={} if margin is None else {given.metric: margin})
+    return judged
 
 
 def noisy(seed, runs=4, units=50, gain=0.0, run=0.1):
