@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.resampling.standard_errors.enclosure_loops import WITHIN
 from pipeline.resampling.standard_errors.enclosures import Enclosed
 
 __all__ = ["Reached", "count_all", "count_enclosed", "count_reaching"]
 
 _FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
+_OPEN, _REACHES = 1, 2  # of a t*: it must be known, and it surely reaches what counts as its pair's t
 
 
 class Reached(NamedTuple):
@@ -77,15 +79,15 @@ def count_enclosed(blocks: Iterable[Enclosed], *, cap: NDArray[np.float64], leas
     found = Reached.nothing(len(cap), replicates)
     for block in blocks:
         rows, largest = block.rows, found.largest[block.replicates]
-        asked = np.zeros(block.least.shape, np.bool_)
-        _find_open(block.least, block.greatest, cap[rows], least[rows], largest.copy(), found.own[rows], asked)
-        pair, replicate = np.divmod(np.flatnonzero(asked), len(largest))
-        sizes = block.exactly(pair, replicate)
+        told = np.zeros(block.least.shape, np.uint8)
+        _find_open(block.least, block.greatest, cap[rows], least[rows], largest, found.own[rows], told)
+        places = np.flatnonzero((told & _OPEN).view(np.bool_))  # of numbers it takes several times as long
+        pair, replicate = np.divmod(places, len(largest))
         _count_open(
-            np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(asked)))]),
+            np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(told)))]),
             replicate,
-            sizes,
-            block.least,
+            block.exactly(pair, replicate),
+            (told.ravel()[places] & _REACHES) > 0,
             cap[rows],
             least[rows],
             largest,
@@ -152,30 +154,34 @@ def _find_open(
     least: NDArray[np.float64],
     largest: NDArray[np.float64],
     own: NDArray[np.int64],
-    asked: NDArray[np.bool_],
+    told: NDArray[np.uint8],
 ) -> None:
     """Mark the t* that must be known, and count those that surely reach what counts as the pair's t.
 
     Parameters
     ----------
     smallest, greatest : (pair, replicate) float64
-        Bounds of |t*|.
+        Bounds of t*².
     cap, least : (pair,) float64
     largest : (replicate,) float64
-        Of the pairs before; afterwards what that of these too is not below.
+        Of the pairs before.
     own : (pair,) int64
         Added to.
-    asked : (pair, replicate) bool
-        Filled.
+    told : (pair, replicate) uint8
+        Filled with `_OPEN` and `_REACHES`.
     """
+    bar = largest * largest * (1.0 - WITHIN)  # what the square of that of these too is not below
     for pair in range(len(smallest)):
-        most, threshold, alone = cap[pair], least[pair], 0
+        most, threshold, alone = cap[pair] * cap[pair], max(least[pair], 0.0) * max(least[pair], 0.0), 0
+        sure, possible = threshold * (1.0 + WITHIN), threshold * (1.0 - WITHIN)
         for i in range(smallest.shape[1]):
             low, high = smallest[pair, i], greatest[pair, i]
             low, high = low if low < most else most, high if high < most else most
-            alone += low >= threshold
-            asked[pair, i] = (high > largest[i]) | ((low < threshold) & (high >= threshold))
-            largest[i] = low if low > largest[i] else largest[i]
+            reaches, is_open = low >= sure, (high > bar[i]) | ((low < sure) & (high >= possible))
+            alone += reaches
+            told[pair, i] = _OPEN * is_open + _REACHES * reaches
+            low *= 1.0 - WITHIN
+            bar[i] = low if low > bar[i] else bar[i]
         own[pair] += alone
 
 
@@ -184,7 +190,7 @@ def _count_open(
     begin: NDArray[np.int64],
     replicate: NDArray[np.int64],
     sizes: NDArray[np.float64],
-    smallest: NDArray[np.float64],
+    reaches: NDArray[np.bool_],
     cap: NDArray[np.float64],
     least: NDArray[np.float64],
     largest: NDArray[np.float64],
@@ -199,8 +205,8 @@ def _count_open(
         Where those of a pair are among them.
     replicate : (asked,) int64
     sizes : (asked,) float64
-    smallest : (pair, replicate) float64
-        Lower bounds: a t* whose bound reaches what counts as the pair's t is counted already.
+    reaches : (asked,) bool
+        What is counted already as reaching the pair's t.
     cap, least : (pair,) float64
     largest : (replicate,) float64
         Of the pairs before; of these too when it is done.
@@ -212,8 +218,7 @@ def _count_open(
         for place in range(begin[pair], begin[pair + 1]):
             i = replicate[place]
             size = sizes[place] if sizes[place] < most else most
-            low = smallest[pair, i] if smallest[pair, i] < most else most
-            own[pair] += (low < threshold) & (size >= threshold)
+            own[pair] += (not reaches[place]) & (size >= threshold)
             largest[i] = size if size > largest[i] else largest[i]
         reached = 0
         for i in range(len(largest)):
