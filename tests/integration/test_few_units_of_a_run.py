@@ -1,4 +1,4 @@
-"""Simultaneous intervals of a run are corrected for the units that were drawn: documents, strata, a smaller size."""
+"""p of a run is corrected for the units that were drawn (documents, strata, a smaller size), and another system changes none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 from support.studies import write_study
 
 from pipeline.api import open_run, run
@@ -63,6 +64,19 @@ def units_and_strata(name: str, size: str) -> tuple[float, int]:
     drawn = np.ones(SIZES.sum()) if name == "items" else SIZES.astype(float)
     drawn = drawn[:SMALL] if size != "full" else drawn
     return drawn.sum() ** 2 / (drawn**2).sum(), 2 if name == "strata" else 1
+
+
+@pytest.mark.parametrize("size", [str(SMALL), "full"])
+@pytest.mark.parametrize("name", ["items", "documents", "strata"])
+def test_p_of_few_units_is_student_s_with_the_units_and_strata_that_were_drawn(
+    cubes: dict[str, xr.Dataset], name: str, size: str
+) -> None:
+    cube, where = cubes[name], {"metric": "mean", "test_size": size}
+    units, strata = units_and_strata(name, size)
+    t = np.abs(cube["observed_delta"].sel(where)) / cube["se"].sel(where)
+    by_hand = 2 * stats.t.sf(t, units - strata)
+    found = cube["p_few_units"].sel(where | {"procedure": "paired-bootstrap"}).values
+    np.testing.assert_allclose(found, by_hand, rtol=1e-9)
 
 
 def test_a_copy_changes_no_corrected_p_and_no_interval_of_another_pair(cubes: dict[str, xr.Dataset]) -> None:
