@@ -79,6 +79,16 @@ def test_the_page_of_commands_lists_every_command() -> None:
     assert listed == [name for name, command in cli.commands.items() if not command.hidden]
 
 
+def test_the_page_of_commands_lists_every_environment_variable_of_the_package() -> None:
+    read = {
+        found
+        for path in (ROOT / "pipeline").rglob("*.py")
+        for found in re.findall(r"\bPIPELINE_[A-Z_]+\b", path.read_text("utf-8"))
+    }
+    read -= {"PIPELINE_SCRATCH"}  # set and read by the scripts of jobs alone
+    assert set(re.findall(r"^\| `(PIPELINE_[A-Z_]+)`", COMMANDS, re.MULTILINE)) == read
+
+
 def test_every_command_that_is_shown_exists_with_its_options() -> None:
     for page in PAGES:
         for name, rest in re.findall(
