@@ -30,4 +30,9 @@ PROCEDURE = Procedure(
     one_sided="P(δ° ≥ δ), the exact sign-flip test of the system that is ahead: ties count",
     backs_others=True,
     limit_of="approximate-randomization",
+    unchecked=(
+        "The exact sign-flip test has its level exactly if outputs are exchangeable unit by unit, for which equal rates of right "
+        "answers are enough; for equal expected scores alone it is asymptotic, and rejects too often where few units have skewed "
+        "gains."
+    ),
 )

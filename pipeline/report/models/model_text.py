@@ -208,7 +208,8 @@ def _leader(
 def _say_family(pairs: Sequence[ModelPairRow], report: Report) -> str:
     """Say what Holm is over; across families the tests of equivalence are among them."""
     size = pairs[0].family_size
-    return f"Holm over {size:,} {'pairs of models' if size <= len(report.model_pairs) else 'tests of pairs of models'}"
+    of = "tests of pairs" if size > len(report.model_pairs) else "pair" if size == 1 else "pairs"
+    return f"Holm over {size:,} {of} of models"
 
 
 def _nearest(ranked: Sequence[ModelRow], pairs: Sequence[ModelPairRow]) -> ModelPairRow:

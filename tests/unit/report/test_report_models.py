@@ -22,6 +22,7 @@ from pipeline.plugins import list_plugins
 from pipeline.report.claims import claim_of
 from pipeline.report.document import read_report
 from pipeline.report.drawing.standings.figures import draw_models
+from pipeline.report.layout.views import view_all
 from pipeline.report.methods import methods_paragraph
 
 RUNS = {"wide": (1.5, 4), "deep": (0.0, 4), "old": (-0.1, 4)}
@@ -327,6 +328,8 @@ def test_repeats_of_the_harness_are_judged_by_the_means_of_questions(tmp_path):
     assert said.startswith("north is better than south by 0.144 [0.040, 0.249]")
     assert "with 3 more samples of each item" in said
     assert "north/1" not in said
+    captions = [view.caption for view in view_all(read_report(json.loads(json.dumps(dict(document))))) if view.kind == "models"]
+    assert "p adjusted is by Holm over 1 pair of models, and decides" in captions[-1]
 
 
 def test_the_terminal_shows_models_and_counts_single_samples(tmp_path):

@@ -175,6 +175,8 @@ def test_trust_speaks_of_the_procedures_that_are_there():
     assert "p-values of paired-bootstrap are too small" in both["Few units"]["detail"]
     assert "Bias of the bootstrap" in both
     assert "What approximate-randomization supposes" not in panel(build(cube, procedures=(BOOTSTRAP,)))
+    exact = panel(build(as_randomization(cube).assign_coords(procedure=["exact-sign-flip"]), procedures=("exact-sign-flip",)))
+    assert "exactly if outputs are exchangeable" in exact["What exact-sign-flip supposes"]["detail"]
 
 
 def test_notes_say_what_the_one_sided_p_of_swaps_is(document):
