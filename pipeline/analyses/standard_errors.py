@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.exact import drawn_replicates
+from pipeline.analyses.exact_laws import drawn_replicates
 from pipeline.interfaces.wording import name_metric
 from pipeline.procedures.registry import PROCEDURES
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.analyses.exact import is_exact
+from pipeline.analyses.exact_laws import is_exact
 from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.presentation import decimals_of
 from pipeline.analyses.replicas.models import ModelGains

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.needed import import_needed
+from support.optional_modules import import_needed
 from support.studies import run_cli
 
 pytest.importorskip("selenium", reason="selenium is not installed: it comes with the extra `test`")  # conftest.py: where required

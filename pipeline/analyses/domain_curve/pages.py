@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pipeline.analyses.confidence import draw_confidence
+from pipeline.analyses.confidence_scatter import draw_confidence
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select
 from pipeline.interfaces import Column, Figure, Section, Table
 from pipeline.interfaces.charts import Chart

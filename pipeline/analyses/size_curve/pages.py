@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipeline.analyses.confidence import draw_confidence
+from pipeline.analyses.confidence_scatter import draw_confidence
 from pipeline.analyses.presentation import decimals_of, in_parts, name_procedure, select, title_of
 from pipeline.analyses.size_curve.fits import QUANTITIES
 from pipeline.dataclass import dataclass

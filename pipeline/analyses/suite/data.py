@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analyses.exact import drawn_replicates, is_exact
+from pipeline.analyses.exact_laws import drawn_replicates, is_exact
 from pipeline.analyses.standard_errors import read_standard_errors
 from pipeline.analyses.units import read_few_units, read_student_tails
 from pipeline.dataclass import dataclass

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from support.hundreds import trained
+from support.many_trainings import trained
 from support.small_language import (
     make_sentences,
     write_bitext,

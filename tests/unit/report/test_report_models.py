@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 import yaml
 from scipy import stats
-from support.epochs import answer, write_logs, write_samples
+from support.repeated_answers import answer, write_logs, write_samples
 from support.studies import PAGES, run_cli, write_study
 
 from pipeline import api

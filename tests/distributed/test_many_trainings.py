@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 from support import taggers
-from support.hundreds import counted, hundreds, trained
+from support.many_trainings import counted, hundreds, trained
 from support.studies import files_of, ledger, run_cli, start_cli, times_done, write_study
 
 from pipeline.api import run

@@ -37,7 +37,7 @@ class Counted(taggers.MostFrequentTag):
 
 def counted(**options: Any) -> dict[str, Any]:
     """Return a model whose trainings leave files in the folder that the variable STARTS names."""
-    return {"trainer": "python", "object": "support.hundreds:Counted", "options": options}
+    return {"trainer": "python", "object": "support.many_trainings:Counted", "options": options}
 
 
 def hundreds(
