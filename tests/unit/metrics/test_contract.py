@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from support.text_items import BETTER, GOLD, WORSE, items
 
 from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
 from pipeline.testing import MetricContract, MetricExample
-
-GOLD = ("the cat sat on the mat .", "a dog barked at the moon all night", "it rains in Spain", "nobody came , so we left early")
-BETTER = ("the cat sat on the mat .", "a dog barked at a moon all night", "it rains in Spain", "nobody came and so we left")
-WORSE = ("cat the on mat", "a dog barked", "", "so we left early , and nobody came back")
-
-
-def items(**columns: tuple[str, ...]) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): values for name, values in columns.items()}
-    return Items(tuple(str(k + 1) for k in range(count)), named, "test", tuple(range(1, count + 1)))
 
 
 class _Text(MetricContract):

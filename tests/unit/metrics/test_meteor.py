@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
+from support.text_items import GOLD, WORSE, items, references
 
-from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
 from pipeline.metrics._word_alignment import Aligned, align_latest, align_with_fewest_chunks
 from pipeline.testing import MetricContract, MetricExample
 
-GOLD = ("the cat sat on the mat .", "a dog barked at the moon all night", "it rains in Spain", "nobody came , so we left early")
 BETTER = ("the cat sat on the mat .", "a dog barked at a moon all night", "it rained in Spain", "nobody came and so we left")
-WORSE = ("cat the on mat", "a dog barked", "", "so we left early , and nobody came back")
 
 
 class NoSynonyms:
@@ -27,16 +25,6 @@ class NoSynonyms:
     @staticmethod
     def synsets(word: str) -> list[str]:
         return []
-
-
-def items(**columns) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
-
-
-def references(*texts) -> Items:
-    return items(**{f"reference_{k}": text for k, text in enumerate(texts)})
 
 
 def extract(gold, text, **options):

@@ -11,9 +11,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from support.listening import listen
+from support.text_items import items
 
 from pipeline.errors import DataError, StudyError
-from pipeline.interfaces import Items
 from pipeline.items.readers import load_reader
 from pipeline.metrics import load_metric
 
@@ -24,12 +24,6 @@ REFERENCES = (
     ("", "", "nobody has seen it again", "a lamp burned all night", ""),
 )
 NONE = [[text if text.strip() else None for text in column] for column in REFERENCES]
-
-
-def items(**columns: tuple[str, ...]) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): values for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
 
 
 GOLD = items(**{f"reference_{k}": column for k, column in enumerate(REFERENCES)})

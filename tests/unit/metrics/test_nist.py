@@ -11,24 +11,10 @@ import numpy as np
 import pytest
 from nltk.translate.nist_score import corpus_nist
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from support.text_items import BETTER, GOLD, WORSE, items, references
 
-from pipeline.interfaces import Items
 from pipeline.metrics import kernels, load_metric, nist
 from pipeline.testing import MetricContract, MetricExample
-
-GOLD = ("the cat sat on the mat .", "a dog barked at the moon all night", "it rains in Spain", "nobody came , so we left early")
-BETTER = ("the cat sat on the mat .", "a dog barked at a moon all night", "it rains in Spain", "nobody came and so we left")
-WORSE = ("cat the on mat", "a dog barked", "", "so we left early , and nobody came back")
-
-
-def items(**columns) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
-
-
-def references(*texts) -> Items:
-    return items(**{f"reference_{k}": text for k, text in enumerate(texts)})
 
 
 def extract(gold, text, **options):

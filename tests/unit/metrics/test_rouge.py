@@ -10,23 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from support.text_items import BETTER, GOLD, WORSE, items
 
 from pipeline.errors import DataError
-from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
 from pipeline.testing import MetricContract, MetricExample
 
-GOLD = ("the cat sat on the mat .", "a dog barked at the moon all night", "it rains in Spain", "nobody came , so we left early")
-BETTER = ("the cat sat on the mat .", "a dog barked at a moon all night", "it rains in Spain", "nobody came and so we left")
-WORSE = ("cat the on mat", "a dog barked", "", "so we left early , and nobody came back")
 KINDS = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL", "rouge-lsum": "rougeLsum"}
 FIELDS = {"f": "fmeasure", "precision": "precision", "recall": "recall"}
-
-
-def items(**columns) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
 
 
 def extract(name, gold, text, **options):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+from support.text_items import items, references
 
-from pipeline.interfaces import Items
 from pipeline.metrics import load_metric
 from pipeline.metrics._columns import reference_columns
 from pipeline.metrics.bleu import Bleu
@@ -36,12 +36,6 @@ def read(path: Path) -> tuple[str, ...]:
     return tuple(gzip.decompress(path.read_bytes()).decode().split("\n")[:-1])
 
 
-def items(**columns: tuple[str, ...]) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
-
-
 def theirs(metric, *texts) -> BLEU | CHRF:
     """Return sacreBLEU's own metric with the same options and these references."""
     if isinstance(metric, Bleu):
@@ -58,10 +52,6 @@ def theirs(metric, *texts) -> BLEU | CHRF:
 def score(metric, prepared, text) -> float:
     extracted = metric.extract(prepared, items(text=text))
     return float(metric.scorer(extracted.decimals)(extracted.values.sum(axis=0)))
-
-
-def references(*texts) -> Items:
-    return items(**{f"reference_{k}": text for k, text in enumerate(texts)})
 
 
 ONE_IN_FOUR = 4

@@ -9,6 +9,7 @@ from pathlib import Path
 import jiwer
 import numpy as np
 import pytest
+from support.text_items import items
 
 from pipeline.errors import DataError
 from pipeline.interfaces import Items
@@ -21,12 +22,6 @@ BETTER = ("the cat sat on mat", "nobody came", "it rains all night", "so we left
 WORSE = ("a cat on a mat", "", "night all it", "and so we went")
 
 MIXED_CASE = {"lowercase": True, "punctuation": False}
-
-
-def items(**columns) -> Items:
-    count = len(next(iter(columns.values())))
-    named = {name.replace("_", "."): tuple(values) for name, values in columns.items()}
-    return Items(tuple(map(str, range(count))), named, "test", tuple(range(1, count + 1)))
 
 
 def extract(name, gold, text, **options):
