@@ -125,6 +125,19 @@ def test_nothing_corrects_a_long_tail_on_the_side_of_the_gain():
     assert behind / trials < 0.045
 
 
+def test_one_win_of_a_hundred_is_called_equivalent_though_three_would_be_the_margin():
+    """As docs/equivalence.md says: with three wins expected and no loss, one or none is found in 19.5 %."""
+    n, b, margin, claimed = 100, 9999, 0.03, []
+    for wins in (1, 2, 3):
+        gain, star = wins / n, np.random.default_rng(1).binomial(n, wins / n, b) / n
+        se = np.sqrt((wins - wins**2 / n) / (n * (n - 1)))
+        least = within_margin_by_t(np.array([gain]), np.array([se]), margin=margin, tails=StudentTails(n))
+        hits = [np.array([(star >= 2 * gain + margin - 1e-9).sum()]), np.array([(star <= 2 * gain - margin + 1e-9).sum()])]
+        claimed.append(bool(equivalence(*hits, np.array([b]), identical=np.zeros(1, bool), least=least).own[0] <= 0.05))
+    assert claimed == [True, False, False]
+    assert binom.cdf(1, n, margin) == pytest.approx(0.195, abs=5e-4)
+
+
 def judge_intervals(p, lo, hi, same, alpha=0.05):
     """Judge by intervals: a difference is shown where they exclude 0."""
     return judge(p, better=lo > 0, worse=hi < 0, measured=np.isfinite(lo) & np.isfinite(hi), identical=same, alpha=alpha)
