@@ -151,7 +151,7 @@ def submit(
       pipeline submit study.yaml --cluster slurm
       pipeline submit study.yaml --cluster slurm --workers 20 --wait
     """  # noqa: D301 - click reads \b as "keep these lines"
-    from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
+    from pipeline.engine.launch import Launch, prepare, start_detached
     from pipeline.study.load import locate_profile
 
     loaded = load(study, overrides)
@@ -162,12 +162,7 @@ def submit(
         return
     launch = Launch(profile, workers, block_cells)
     directory = prepare(loaded, runs, launch)
-    click.echo(str(directory.root))
-    if is_complete(directory):
-        if not quiet:
-            click.echo(f"{directory.id} is done already", err=True)
-            tell_report(directory)
-        exit_if_turned(directory)
+    if _was_done(directory, quiet):
         return
     pid = start_detached(directory, launch)
     if not quiet:
@@ -180,18 +175,27 @@ def submit(
 
 
 def _execute(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: bool) -> None:
-    from pipeline.engine.launch import forget_cancel, is_complete, prepare
+    from pipeline.engine.launch import forget_cancel, prepare
 
     directory = prepare(loaded, runs, launch)
-    click.echo(str(directory.root))
-    if is_complete(directory):
-        if not quiet:
-            click.echo(f"{directory.id} is done already", err=True)
-            tell_report(directory)
-        exit_if_turned(directory)
+    if _was_done(directory, quiet):
         return
     forget_cancel(directory)
     coordinate(directory, launch, quiet)
+
+
+def _was_done(directory: RunDirectory, quiet: bool) -> bool:
+    """Print the run directory, and say whether the run is complete; then also what it found."""
+    from pipeline.engine.launch import is_complete
+
+    click.echo(str(directory.root))
+    if not is_complete(directory):
+        return False
+    if not quiet:
+        click.echo(f"{directory.id} is done already", err=True)
+        tell_report(directory)
+    exit_if_turned(directory)
+    return True
 
 
 def _follow(directory: RunDirectory, pid: int, quiet: bool) -> None:
