@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from pipeline.errors import Problem, StudyError
 
 __all__ = [
+    "KINDS",
     "OTHER_WORDS",
     "check_choice",
     "check_count",
@@ -33,7 +34,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_KINDS = {
+KINDS = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -289,7 +290,7 @@ def _wrong_type(key: str, value: Any, kind: Any, analysis: str) -> list[Problem]
 def _wanted(detail: Any) -> str:
     if detail["type"] == "literal_error":
         return str(detail["ctx"]["expected"])
-    return _KINDS.get(detail["type"], "" if detail["type"] == "none_required" else str(detail["msg"]))
+    return KINDS.get(detail["type"], "" if detail["type"] == "none_required" else str(detail["msg"]))
 
 
 def _shown(value: Any) -> str:

@@ -15,24 +15,12 @@ from pydantic import BaseModel, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.errors import Problem
-from pipeline.options import OTHER_WORDS, meant, nearest, suggest
+from pipeline.options import KINDS, OTHER_WORDS, meant, nearest, suggest
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
 
 __all__ = ["complain", "keys_at"]
 
-_KINDS = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "mapping_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-}
+_KINDS = {**KINDS, "list_type": "a list", "model_type": "a mapping", "model_attributes_type": "a mapping"}
 
 _LIMITS = {
     "greater_than": "must be above {gt}",
