@@ -204,7 +204,7 @@ def methods_paragraph(report: Report) -> str:
 
 
 def _say_rest(report: Report, judged_by: Procedure) -> Iterator[str]:
-    """Say what else decides: floors of few discordant units, what intervals are, and the test of models."""
+    """Say what else decides: floors of few discordant units, what intervals are, tests of equivalence, and that of models."""
     pairs = join_pairs(of for place, of in report.pairs_of.items() if place.procedure == judged_by.name)
     if judged_by.needs_units and (pairs.holds("few_discordant") & pairs.holds("in_family")).any():
         yield f"Where fewer than {FEW_DISCORDANT} units differ, no p is smaller than that of the exact test of all swaps."
@@ -212,9 +212,21 @@ def _say_rest(report: Report, judged_by: Procedure) -> Iterator[str]:
     intervals = [words for method, words in _INTERVALS.items() if method in methods]
     if intervals:
         yield f"Intervals hold for all pairs of a family together: {'; '.join(intervals)}."
+    margins = dict(_margins(report, judged_by))
+    if margins:
+        told = ", ".join(f"{name_metric(metric)} {margin:g}" for metric, margin in margins.items())
+        yield f"Equivalence within a margin ({told}) was tested by two one-sided tests (Schuirmann, 1987), and Holm's method."
     if report.model_pairs:
         first = report.model_pairs[0]
         yield f"Models, whose {first.repeated}s these are, were compared by {_MODEL_TESTS[first.claim]}, and Holm's method."
+
+
+def _margins(report: Report, judged_by: Procedure) -> Iterator[tuple[str, float]]:
+    """Yield the margins that verdicts on pairs of systems or of models were held against, by metric."""
+    for place, of in report.pairs_of.items():
+        if place.procedure == judged_by.name and len(of) and of.known("p_equivalence").any():
+            yield place.metric, of[0].margin or 0.0
+    yield from ((row.metric, row.margin) for row in report.model_pairs if row.margin is not None)
 
 
 _INTERVALS = {

@@ -10,6 +10,7 @@ from pipeline.report.document import read_report
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.layout.tables import make_tables
 from pipeline.report.layout.views import view_all
+from pipeline.report.methods import methods_paragraph
 from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.rows import FamilyKey
 
@@ -50,6 +51,14 @@ def test_every_pair_has_one_of_the_four_verdicts():
     assert rows["ca"]["separated"]
     assert "differs, within the margin" in rows["ca"]["note"]
     assert "not shown to be equivalent" in rows["ba"]["note"]
+
+
+def test_the_paragraph_for_a_paper_names_the_margin_and_its_test():
+    told = methods_paragraph(read_report(build(with_margin(SCORES, 0, [900_000, 0, 900_000]))))
+    said = "Equivalence within a margin (BLEU 1) was tested by two one-sided tests (Schuirmann, 1987), and Holm's method."
+    assert said in told
+    without = make_report({"news": build_cube(np.array(SCORES), list("abc"))}, analyses=())
+    assert "Equivalence" not in methods_paragraph(read_report(build_document(without)))
 
 
 def test_the_rule_is_holm_s_equivalence_first_and_then_the_family_s_own_adjustment():
