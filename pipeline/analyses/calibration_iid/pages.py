@@ -37,7 +37,7 @@ def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iter
         own = select(rows, **where)
         ties = sum(row["ties"] for row in own)
         size = f"{own[0]['drawn']:,} test sets of {own[0]['units']:,} of {own[0]['population_units']:,} units."
-        tied = f" {ties:,} pairs are tied on a drawn test set." if ties else ""
+        tied = f" {ties:,} pair{' is' if ties == 1 else 's are'} tied on a drawn test set." if ties else ""
         caption = " ".join([f"{size}{tied}", *notes])
         title = f"{where['test_set']} · {name_metric(where['metric'])}"
         yield Table(title, where, _COLUMNS, caption, SECTION.key, tuple(map(_shown, own)))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pipeline.analyses.calibration_iid.analysis import CalibrationIid
 from pipeline.analyses.calibration_iid.draws import DrawnTestSets, PairsOnDraw
 from pipeline.analyses.calibration_iid.options import CalibrationIidOptions
+from pipeline.analyses.calibration_iid.pages import list_tables
 from pipeline.analyses.calibration_iid.rows import Population, list_rows
 from pipeline.interfaces import Finding, ScoredStatistics
 from pipeline.interfaces.charts import Chart, Line, Words
@@ -270,3 +271,11 @@ def test_the_numbers_of_pairs_stand_below_the_bars_where_no_interval_reaches() -
     lowest = min([0.0, *(min(mark.y) for mark in chart.marks if isinstance(mark, Line))])
     assert chart.y.low is not None
     assert chart.y.low < lowest
+
+
+@pytest.mark.parametrize(("ties", "said"), [(0, None), (1, " 1 pair is tied on"), (2, " 2 pairs are tied on")])
+def test_ties_are_counted_in_the_caption(ties: int, said: str | None) -> None:
+    finding = find(population(400, [0.0, 0.1, 0.3]), units=100, drawn=10, replicates=200)
+    rows = [{**row, "ties": ties if row["kind"] == "all" else 0} for row in finding.rows]
+    (table,) = list_tables(rows, [])
+    assert said in table.caption if said else "tied" not in table.caption
