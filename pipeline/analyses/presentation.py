@@ -31,22 +31,23 @@ def title_of(where: Mapping[str, Any]) -> str:
     return f"{where['test_set']} · {name_metric(where['metric'])} · {where['procedure']}"
 
 
-FEW, MOST = 3, 5
-"""Decimals of what is printed in points of a metric."""
+_OF_ONE, _OF_POINTS = (3, 4, 5), (2, 3, 3)
+"""Decimals of scores that do not pass 1, and of others, such as points of a hundred: at least, of unknown precision, at most."""
 
 
 def decimals_of(cubes: Mapping[str, xr.Dataset], metric: str) -> int:
-    """Return the decimals to print for a metric: three, but as many as its standard errors deserve where no score passes 1.
+    """Return the decimals to print for a metric: as many as its standard errors deserve, within what readers are used to.
 
     What is printed says two digits of a standard error: that of half of the systems' scores, on the test set that tells most.
+    BLEU of 1000 segments, 35.84 ± 0.79, has two decimals, and an accuracy of 200 questions, 0.805 ± 0.028, three.
     """
     there = [cube for cube in cubes.values() if metric in cube["metric"].values.tolist()]
     known = [np.abs(values) for values in _of_systems(there, "observed_score", metric)]
-    if not known or max(float(values.max()) for values in known) > 1.5:
-        return FEW
+    in_points = not known or max(float(values.max()) for values in known) > 1.5
+    least, unknown, most = _OF_POINTS if in_points else _OF_ONE
     errors = [values[values > 0] for values in _of_systems(there, "score_se", metric)]  # none of a system that is always right
     medians = [float(np.median(values)) for values in errors if len(values)]
-    return min(MOST, max(FEW, 1 - math.floor(math.log10(min(medians))))) if medians else FEW + 1
+    return min(most, max(least, 1 - math.floor(math.log10(min(medians))))) if medians else unknown
 
 
 def _of_systems(cubes: Sequence[xr.Dataset], name: str, metric: str) -> list[NDArray[np.float64]]:

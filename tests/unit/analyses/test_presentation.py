@@ -37,6 +37,10 @@ def cube_of(scores: list[float], errors: list[float] | None = None) -> xr.Datase
         ([0.8, 0.7, 0.6], None, 4),
         ([math.nan, math.nan, math.nan], None, 3),
         ([34.5, 30.1, 28.0], [0.004, 0.004, 0.005], 3),  # points of a hundred
+        ([34.5, 30.1, 28.0], [0.08, 0.08, 0.09], 3),
+        ([34.5, 30.1, 28.0], [0.8, 0.8, 0.9], 2),  # 1000 segments: ± 0.80
+        ([34.5, 30.1, 28.0], [2.0, 3.0, 4.0], 2),
+        ([34.5, 30.1, 28.0], None, 3),
     ],
 )
 def test_two_digits_of_a_standard_error_are_printed(scores: list[float], errors: list[float] | None, decimals: int) -> None:

@@ -137,7 +137,7 @@ def test_the_verdict_is_about_three_systems_and_calls_none_of_them_better(bleu, 
     (verdict,) = document["verdict"]
     said = " ".join(verdict["sentences"])
     best = expected["replica_summary"]["sys1"]
-    assert said.startswith(f"sys1 has the best mean score, {best['mean']:.3f}, sd {best['sd_ddof1']:.3f} over 3 runs, and is not ")
+    assert said.startswith(f"sys1 has the best mean score, {best['mean']:.2f}, sd {best['sd_ddof1']:.2f} over 3 runs, and is not ")
     assert "Holm over 3 pairs of models, two-sided quasi-F" in said
     assert "a claim about methods: new runs and new items" in said
     assert "1 is identical" in said

@@ -155,7 +155,7 @@ def test_a_workflow_gets_annotations_and_a_summary(folder: Path, tmp_path: Path)
     done = ask(folder, "--baseline", "base", "--summary", str(summary), code=1, **place)
     told = [line for line in done.stderr.splitlines() if line.startswith("::")]
     assert [line.split(" ")[0] for line in told] == ["::error", "::warning", "::notice", "::notice"]
-    assert told[0].startswith("::error title=mean on news%3A worse::low is worse than base on news by mean: -1.000")
+    assert told[0].startswith("::error title=mean on news%3A worse::low is worse than base on news by mean: -1.00 [")
     assert steps.read_text() == "before\n" + summary.read_text()
     again = tmp_path / "again.md"
     ask(folder, "--baseline", "base", "--summary", str(again), "--no-github", code=1)

@@ -38,7 +38,7 @@ def test_the_page_shows_what_a_comparison_says(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     told, gain, units = compare(tmp_path)
     assert SHOWN.search(text)[2] == told
-    assert f"a true gain of {gain:.3f} would be called better in four of five" in text
+    assert f"a true gain of {gain:.2f} would be called better in four of five" in text
     assert f"{units} such documents would find it as often" in text
 
 

@@ -232,7 +232,7 @@ def test_systems_that_were_given_are_compared_with_trained_ones(done: tuple[Path
     assert told["test", "right"] == "given"
     assert told["other", "letter/seed/0"] == "trained"
     (verdict,) = [one for one in document["verdict"] if one["test_set"] == "test"]
-    said = "6 systems have one run each, and so no place among the models; the best of them, right, scores 100.000."
+    said = "6 systems have one run each, and so no place among the models; the best of them, right, scores 100.00."
     assert said in verdict["sentences"]
     rows = [row for finding in document["findings"] for row in finding["rows"] if row.get("test_set") == "test"]
     assert {row["relation"] for row in rows} >= {"natural", "synthetic", "one of each"}
