@@ -95,7 +95,7 @@ def gate(
     \b
     Exit codes:
       0  better, equivalent, or inconclusive
-      1  worse, and not within the margin
+      1  worse, and not shown to be within the margin
       6  inconclusive, with --fail-on inconclusive
       3, 4, 5  it could not be measured: data, failures, nothing to compare
     \b

@@ -104,7 +104,7 @@ def reanalyse(
     """Analyse a study again and report what changed since the last time.
 
     For cron and other schedulers. A slot that is done is not repeated, and only what is new is computed. The chance of any
-    false claim over all slots of a period together is at most α.
+    false difference in all slots of a period together is at most α, where each p holds its level.
 
     \b
     Exit codes:

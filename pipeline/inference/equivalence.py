@@ -173,7 +173,7 @@ class Verdicts:
     differs_within_margin : (pair,) bool
         Equivalent, and yet a difference is shown: a real difference that does not matter.
     fails : (pair,) bool
-        The gate: worse, and not within the margin. What is inconclusive, not measured or not decided does not fail.
+        The gate: worse, and not shown to be within the margin. What is inconclusive, not measured or not decided does not fail.
     """
 
     verdict: NDArray[np.int8]

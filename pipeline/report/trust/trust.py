@@ -228,7 +228,7 @@ def _few_units(report: Report) -> tuple[bool, str]:
     sets, procedures = report.test_sets, report.procedures
     resting = [procedure for procedure in procedures if PROCEDURES[procedure].needs_units]
     if not resting:
-        return False, f"{' and '.join(procedures)} does not need many units for its level."
+        return False, f"The level of {' and '.join(procedures)} does not need many units, where the null holds."
     few = {_name_size(t): t.expected_rejection for t in sets if _worth(t) < FEW_UNITS}
     if not few:
         return False, f"Every test set has {FEW_UNITS} units or more."
