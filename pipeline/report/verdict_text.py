@@ -17,7 +17,7 @@ from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE
-from pipeline.report.pairs.detectable import describe_detectable
+from pipeline.report.pairs.detectable_text import describe_detectable
 from pipeline.report.pairs.notes import beside_exact
 from pipeline.report.pairs.pairs import Pairs
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of

@@ -19,7 +19,7 @@ from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.inference.unit_diagnostics.undecided import FEWEST_UNITS
 from pipeline.report.models.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models.models import JudgedModels
-from pipeline.report.pairs.detectable import OPEN, SHOWN, name_discordant, say_smallest, why_no_gain
+from pipeline.report.pairs.detectable_text import OPEN, SHOWN, name_discordant, say_smallest, why_no_gain
 from pipeline.report.values import format_number
 
 __all__ = ["add_model_effects", "describe_model_effects"]

@@ -11,7 +11,7 @@ from pipeline.report.document import Report
 from pipeline.report.layout.view import View
 from pipeline.report.models.model_detectable import describe_model_effects
 from pipeline.report.models.model_rows import ModelPairRow, ModelRow
-from pipeline.report.pairs.detectable import SHOWN
+from pipeline.report.pairs.detectable_text import SHOWN
 from pipeline.report.pairs.pair_table import MARKS
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.trust.units import count_size

@@ -1,4 +1,4 @@
-"""What the pairs of a family could have shown, and on which single units they hang, as rows and in sentences.
+"""What the pairs of a family could have shown, and on which single units they hang.
 
 All of it is about the test that decides. Where max-T does, a gain is found beyond ``critical`` standard errors, the 1 − α quantile
 of the largest |t*| of the family; max-T steps down, and so finds at least what this single step does. Where Holm does, a pair has
@@ -8,9 +8,8 @@ level α over the number of pairs that are not separated, which is where its las
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from statistics import median
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,37 +21,21 @@ from pipeline.inference.multiple_comparisons.studentised_max_t import critical_m
 from pipeline.inference.sample_size.binomial_power import exact_detectable_gain, exact_units_for_gain, units_with_discordant
 from pipeline.inference.sample_size.power import POWER, critical_value, detectable_gain, level_of, units_for_gain
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
-from pipeline.inference.unit_diagnostics.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS, units_to_decide
+from pipeline.inference.unit_diagnostics.undecided import units_to_decide
 from pipeline.interfaces.analyses import FULL
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.pairs.columns import Column, coded, counts, numbers, unless
 from pipeline.report.pairs.cube_facts import pair_positions, read_floats, read_variable
+from pipeline.report.pairs.detectable_text import FIRST_STEP, NO_VERDICT, name_discordant
 from pipeline.report.pairs.pair_set import PairSet
-from pipeline.report.pairs.pairs import Pairs, as_pairs
-from pipeline.report.rows import FamilyKey, PairRow
-from pipeline.report.values import format_number
+from pipeline.report.rows import FamilyKey
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["OPEN", "SHOWN", "add_detectable", "describe_detectable", "name_discordant", "say_smallest", "why_no_gain"]
+__all__ = ["add_detectable"]
 
-OPEN = ("not separated", "not decided", "inconclusive")
-"""Verdicts beside which the smallest gain that could have been shown is told."""
-
-SHOWN = f"{100 * POWER:.0f} % power"
-
-_NO_VERDICT = {
-    "few units": f"graded scores get no verdict from fewer than {FEWEST_UNITS} units, or from units worth fewer than "
-    f"{FEWEST_EFFECTIVE:g} of equal size",
-    "rare losses": "a gain that comes with large losses on a few units gets no verdict, however large it is",
-    "failures of others": "where other systems fail on single units, so few units give no verdict, however large the gain is",
-}
 _NO_BOUND = "max-T separates nothing at this level: too few replicates are kept, or too many are without scores or their spread"
-_FEW_DISCORDANT = "so few discordant units can show none"
-_FEW_AT_FIRST = "so few discordant units can show none before other pairs are separated"
-_FIRST_STEP = "are not beyond the critical value"
-
 _ENDLESS = 1e200  # standard errors of replicates that have no spread
 
 _Floats = NDArray[np.float64]
@@ -224,7 +207,7 @@ def _level_of_wins(test: _Test, units: NDArray[np.int64], discordant: NDArray[np
 def _why_none(known: _Known, *, barred: NDArray[np.bool_], by_floor: NDArray[np.bool_], test: _Test) -> Column:
     """Say why no gain could have been shown on these units, where there are steps down at the first; nothing where one could."""
     m, undecided = known.discordant, known.undecided.known(slice(None))
-    said = Column(known.undecided.values, tuple(_NO_VERDICT.get(word) for word in known.undecided.words or ()))
+    said = Column(known.undecided.values, tuple(NO_VERDICT.get(word) for word in known.undecided.words or ()))
     if not test.bounded:
         return unless(~undecided, said, _NO_BOUND)
     steps = " of all pairs together, which falls once others are separated" if test.by_t and len(m) > 1 else ""
@@ -233,7 +216,7 @@ def _why_none(known: _Known, *, barred: NDArray[np.bool_], by_floor: NDArray[np.
         words = f"with {name_discordant(few)} no exact p is below {2.0 ** (1 - few):.2g}"
         said = unless(floored & (m == few), said, words)
     for few in np.unique(m[barred]).tolist():
-        words = f"{few:,} win{'' if few == 1 else 's'} on {name_discordant(few)} {_FIRST_STEP}{steps}"
+        words = f"{few:,} win{'' if few == 1 else 's'} on {name_discordant(few)} {FIRST_STEP}{steps}"
         said = unless(barred & (m == few), said, words)
     return said
 
@@ -250,70 +233,3 @@ def _fewest_units(known: _Known, *, exact: NDArray[np.bool_], acceleration: _Flo
             units_to_decide(word, units=known.units, effective=known.effective_units, acceleration=bend) for bend in bends
         ]
     return np.where(graded, np.maximum(least, of_few), least)
-
-
-def describe_detectable(rows: Sequence[PairRow], digits: int, noun: str) -> str:
-    """Return a sentence on what pairs that are not separated could have shown; nothing where that is not known."""
-    pairs = as_pairs(rows)
-    still = np.any([pairs.equal("verdict", word) for word in OPEN], axis=0)
-    known = pairs.where(pairs.known("minimum_detectable_effect") & still)
-    if not len(known):
-        return ""
-    if len(known) > 1:
-        return _describe_many(known, digits, noun)
-    row, effect = known[0], known[0].minimum_detectable_effect
-    assert effect is not None
-    whose = f" of {row.system_a} over {row.system_b}" if len(rows) > 1 else ""
-    needed = f"; a true gain of {format_number(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
-    needed = needed if effect.units_needed else ""
-    if effect.gain is None:
-        return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
-    return f"{say_smallest([effect.gain], digits, how=f'here with {SHOWN}')}{needed}."
-
-
-def _describe_many(known: Pairs, digits: int, noun: str) -> str:
-    found = known.floats("minimum_detectable_effect.gain")
-    gains, none = found[np.isfinite(found)].tolist(), known.where(~np.isfinite(found))
-    why = "; ".join(dict.fromkeys(_say_why_at_first(none))) + "."
-    needed = [units for units in none.values("minimum_detectable_effect.units_needed").tolist() if units]
-    if needed:
-        least, most = min(needed), max(needed)
-        spread = f" (median of {least:,} to {most:,})" if least < most else ""
-        why += f" If true, their gains need about {math.ceil(median(needed)):,} {noun} for {SHOWN}{spread}."
-    if not gains:
-        return f"None of these pairs could have shown a gain: {why}"
-    told = f"{say_smallest(gains, digits, how=f'in these pairs with {SHOWN}')}."
-    return f"{told} {len(none):,} could have shown none: {why}" if len(none) else told
-
-
-def _say_why_at_first(pairs: Pairs) -> Iterator[str]:
-    """Yield why each pair can show no gain, in few words."""
-    effect = "minimum_detectable_effect"
-    cells = (pairs.values(path).tolist() for path in ("undecided", f"{effect}.critical", f"{effect}.reason"))
-    for undecided, critical, reason in zip(*cells, strict=True):
-        steps = undecided is None and critical is not None and _FIRST_STEP in (reason or "")
-        yield _FEW_AT_FIRST if steps else why_no_gain([undecided])
-
-
-def name_discordant(m: int) -> str:
-    """Return a number of discordant units with their name.
-
-    Examples
-    --------
-    >>> name_discordant(1), name_discordant(1200)
-    ('1 discordant unit', '1,200 discordant units')
-    """
-    return f"{m:,} discordant unit{'' if m == 1 else 's'}"
-
-
-def why_no_gain(undecided: Iterable[str | None]) -> str:
-    """Say why pairs can show no gain: each reason once, of those that are not decided, and of others that too few units differ."""
-    return "; ".join(dict.fromkeys(_NO_VERDICT.get(reason or "", _FEW_DISCORDANT) for reason in undecided))
-
-
-def say_smallest(gains: Sequence[float], digits: int, *, how: str) -> str:
-    """Return the smallest, largest and median of several smallest gains, or the one that all of them are, without a full stop."""
-    least, most, middle = (format_number(gain, digits) for gain in (min(gains), max(gains), median(gains)))
-    if least == most:
-        return f"The smallest true gain detectable {how} (minimum detectable effect) is {least}"
-    return f"The smallest true gains detectable {how} (minimum detectable effects) are {least} to {most} (median {middle})"

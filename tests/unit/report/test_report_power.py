@@ -15,7 +15,7 @@ from pipeline.analyses.pairs import read_pairs
 from pipeline.report.document import read_report
 from pipeline.report.layout.views import view_all
 from pipeline.report.methods import methods_paragraph
-from pipeline.report.pairs.detectable import say_smallest
+from pipeline.report.pairs.detectable_text import say_smallest
 from pipeline.report.trust.influence import noise_of_acceleration
 
 PAIR = ("metric", "test_size", "pair")
