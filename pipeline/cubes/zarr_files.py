@@ -141,9 +141,11 @@ class ShardedArray(ZarrArray):
     def adopt(self, start: tuple[int, ...], packed: Sequence[bytes | memoryview]) -> None:
         """Let the first inner chunks of the chunk from ``start`` be those that have been packed; the others are left out."""
         places = (at // length for at, length in zip(start, self.chunks, strict=True))
+        path = f"{self.path}/{_CHUNK}{'.'.join(map(str, places))}"
         absent = [b""] * (math.prod(self._several) - len(packed))
-        there = (b"" if len(own) < _SHORT and self._is_blank(self._unpack(own, self.inner)) else own for own in packed)
-        self.files.write(f"{self.path}/{_CHUNK}{'.'.join(map(str, places))}", _join_inner([*there, *absent]))
+        there = [b"" if len(own) < _SHORT and self._is_blank(self._unpack(own, self.inner)) else own for own in packed]
+        if any(there) or self.files.has(path):
+            self.files.write(path, _join_inner([*there, *absent]))
 
     @property
     def _several(self) -> tuple[int, ...]:

@@ -96,20 +96,21 @@ def test_what_is_taken_over_as_it_was_packed_is_what_would_have_been_written() -
     scores = np.random.default_rng(1).binomial(380, 0.7, (6, 2 * 2**14)) / 380
     scores[2, : 2**14] = np.nan  # a system without any score in a cell
     scores[3] = 0.5
+    scores[4:, 2**14 :] = np.nan  # and all of a chunk, which is then no file
     made = []
     for takes_over in (False, True):
         files = FilesInMemory()
         given = (("system", "replicate"), scores.shape, (4, 2**14), "float64", float("nan"), {})
         array = ZarrGroup(files, {}).create_array("x", *given, inner=(1, 2**14))
         for system, replicate in product((0, 4), (0, 2**14)):
-            some = scores[system : system + 4, replicate : replicate + 2**14]
+            cell = np.ascontiguousarray(scores[:, replicate : replicate + 2**14])
             if takes_over:
-                packed = pack_rows(np.ascontiguousarray(some))
+                packed = pack_rows(cell)
                 assert packed is not None
                 assert (packed.rows, packed.ordered) == (1, False)
-                array.adopt((system, replicate), packed.pieces)
+                array.adopt((system, replicate), packed.pieces[system : system + 4])
             else:
-                array[(slice(system, system + 4), slice(replicate, replicate + 2**14))] = some
+                array[(slice(system, system + 4), slice(replicate, replicate + 2**14))] = cell[system : system + 4]
         np.testing.assert_array_equal(array[(slice(None), slice(None))], scores)
         made.append(dict(files))
     assert made[0] == made[1]
