@@ -224,6 +224,6 @@ def test_swaps_of_skewed_gains_reject_as_many_true_nulls_as_the_t_test() -> None
     measure = Measure(statistics, lambda sums: sums[0] / sums[1], "ratio", True, pairs, np.ones(2 * trials, np.bool_))
     found = direct_tests(["exact-sign-flip", "paired-t"], measure, observe(measure))
     swaps, by_t = (np.mean(one.p[CONVENTIONS.index("two-sided")] <= 0.05) for one in found.values())
-    # 8.9 % are expected of either, with a standard error of .7 %: a false alarm in 10^6.
-    assert 0.053 < swaps < 0.125
+    # 8.0 % are expected of either, with a standard error of .7 %: a false alarm in 10^6.
+    assert 0.046 < swaps < 0.114
     assert abs(swaps - by_t) < 0.02
