@@ -16,7 +16,7 @@ from pipeline.report.input import ReportInput
 from pipeline.report.pairs.columns import coded, numbers
 from pipeline.report.pairs.cube_facts import read_variable
 from pipeline.report.pairs.pair_set import PairSet
-from pipeline.report.rows import PairRow
+from pipeline.report.pairs.pairs import Pairs
 from pipeline.report.values import MISSING, format_p, plain
 
 if TYPE_CHECKING:
@@ -78,20 +78,15 @@ def add_tool_p(pairs: PairSet, cube: xr.Dataset, *, metric: str, procedure: str)
 
 
 def add_tool_column(
-    report: Report, rows: Sequence[PairRow], columns: Sequence[str], cells: Sequence[tuple[str, ...]]
+    report: Report, pairs: Pairs, columns: Sequence[str], cells: Sequence[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Put the tool's own numbers behind the last column of a table of these rows, where any of them has one."""
+    """Put the tool's own numbers behind the last column of a table of these pairs, where any of them has one."""
     preset = report.preset
-    own = [_number(row, preset.name) if preset else None for row in rows]
+    own = pairs.values(f"tool_p.{preset.name}").tolist() if preset else []
     if not preset or all(p is None for p in own):
         return tuple(columns), tuple(cells)
     told = tuple((*row, _format(p)) for row, p in zip(cells, own, strict=True))
     return (*columns, preset.name), told
-
-
-def _number(row: PairRow, name: str) -> float | None:
-    found = (row.tool_p or {}).get(name)
-    return found if isinstance(found, float) else None
 
 
 def tell_preset(report: Report) -> list[str]:

@@ -13,7 +13,17 @@ from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
 from pipeline.study.writing import UNNAMED_SET
 
-__all__ = ["MISSING", "format_ends", "format_interval", "format_number", "format_p", "format_share", "on_set", "plain"]
+__all__ = [
+    "MISSING",
+    "format_ends",
+    "format_interval",
+    "format_number",
+    "format_p",
+    "format_share",
+    "on_set",
+    "plain",
+    "write_ends",
+]
 
 _PLAIN = frozenset({str, int, bool, type(None)})
 
@@ -54,8 +64,19 @@ def format_ends(interval: Interval | ScoreInterval | None, digits: int) -> str:
     """Return the two ends of the interval of a gain or a score in brackets; a round one leaves out its end."""
     if interval is None:
         return MISSING
-    ends = format_interval({"lo": interval.lo, "hi": interval.hi}, digits)
-    return f"({ends[1:]}" if getattr(interval, "open", False) else ends
+    return write_ends(interval.lo, interval.hi, getattr(interval, "open", False), digits)
+
+
+def write_ends(lo: float, hi: float, is_open: bool, digits: int) -> str:
+    """Return the two ends of an interval as `format_ends` does.
+
+    Examples
+    --------
+    >>> write_ends(0.0, 0.0819, True, 3)
+    '(0.000, 0.082]'
+    """
+    ends = format_interval({"lo": lo, "hi": hi}, digits)
+    return f"({ends[1:]}" if is_open else ends
 
 
 def on_set(test_set: str) -> str:

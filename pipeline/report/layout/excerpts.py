@@ -15,7 +15,7 @@ from pipeline.report.layout.view import View
 from pipeline.report.layout.views import view_all
 from pipeline.report.models.model_text import model_views
 from pipeline.report.pairs.listing import are_among, list_systems_first
-from pipeline.report.pairs.pair_table import MARKS, mark_of, pair_table
+from pipeline.report.pairs.pair_table import MARKS, marks_of, pair_table
 from pipeline.report.pairs.pairs import as_pairs
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.trust.units import count_units
@@ -94,7 +94,7 @@ def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, b
     # There is room for the adjustment that decides, and not for the others.
     ends = f"{100 * (1 - report.alpha):g} % interval"
     asked = {*SHOWN, ends, *([report.preset.name] if report.preset else [])}
-    marks = {mark for row in listed for mark in mark_of(row)}
+    marks = {mark for marks in marks_of(as_pairs(listed)) for mark in marks}
     return Excerpt(
         place,
         "systems",

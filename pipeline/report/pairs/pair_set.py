@@ -71,10 +71,6 @@ class PairSet(Pairs):
     def __iter__(self) -> Iterator[PairRow]:
         return chain.from_iterable(self.make_rows(self.order[at : at + CHUNK]) for at in range(0, len(self.order), CHUNK))
 
-    def bare(self) -> Iterator[PairRow]:  # noqa: D102 - as the class above says
-        starts = range(0, len(self.order), CHUNK)
-        return chain.from_iterable(self.make_rows(self.order[at : at + CHUNK], bare=True) for at in starts)
-
     @overload
     def __getitem__(self, at: int) -> PairRow: ...
     @overload
@@ -140,10 +136,10 @@ class PairSet(Pairs):
         found[noted] = notes[of]
         return found.tolist()
 
-    def make_rows(self, at: NDArray[np.int64], *, bare: bool = False) -> list[PairRow]:
-        """Return the rows of pairs that stand somewhere in the columns, or as much of them as a table tells."""
-        rows = self._assemble(at, _IN_NO_TABLE if bare else frozenset())
-        for row, note in zip(rows, [] if bare else self._notes_of(rows, at), strict=not bare):
+    def make_rows(self, at: NDArray[np.int64]) -> list[PairRow]:
+        """Return the rows of pairs that stand somewhere in the columns."""
+        rows = self._assemble(at, frozenset())
+        for row, note in zip(rows, self._notes_of(rows, at), strict=True):
             if note:
                 object.__setattr__(row, "note", note)  # the row is nobody's yet, and a copy would cost as much as it did
         return rows
@@ -184,8 +180,7 @@ def names_of(kind: type) -> tuple[str, ...]:
 
 
 _FIELDS = names_of(PairRow)
-_IN_NO_TABLE = frozenset({"intervals", "leverage"})
-_IN_NO_NOTE = _IN_NO_TABLE | {"p_raw", "tail", "minimum_detectable_effect", "tool_p"}
+_IN_NO_NOTE = frozenset({"intervals", "leverage", "p_raw", "tail", "minimum_detectable_effect", "tool_p"})
 """Parts of a row that `pipeline.report.pairs.notes` does not read: to make them takes longer than to write the note."""
 
 PRESENT: Mapping[str, tuple[str, ...]] = {

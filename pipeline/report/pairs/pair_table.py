@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.procedures.registry import PROCEDURES, formula_of
 from pipeline.report.document import Report
@@ -12,15 +16,17 @@ from pipeline.report.layout.view import View
 from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE
 from pipeline.report.pairs.intervals import BELONGS_TO
 from pipeline.report.pairs.listing import WHICH, choose_pairs
-from pipeline.report.pairs.notes import is_clustered
+from pipeline.report.pairs.notes import are_clustered
+from pipeline.report.pairs.pair_parts import MinimumDetectableEffect
 from pipeline.report.pairs.pair_rows import exact_procedures
-from pipeline.report.pairs.pairs import Pairs, as_pairs
+from pipeline.report.pairs.pair_set import names_of
+from pipeline.report.pairs.pairs import Pairs, as_pairs, join_pairs
 from pipeline.report.presets import add_tool_column
-from pipeline.report.rows import BoardRow, FamilyKey, PairRow, family_of
+from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Tail, family_of
 from pipeline.report.trust.doubts import say_missing
-from pipeline.report.values import MISSING, format_ends, format_number, format_p
+from pipeline.report.values import MISSING, format_number, format_p, write_ends
 
-__all__ = ["MARKS", "MOST_PAIRS", "mark_of", "pair_table"]
+__all__ = ["MARKS", "MOST_PAIRS", "marks_of", "pair_table"]
 
 MOST_PAIRS = 400
 MARKS = {
@@ -31,98 +37,135 @@ MARKS = {
 }
 """What stands behind a verdict, and what it means."""
 
-_Rows: TypeAlias = Sequence[PairRow]
-"""Few rows, which are shown; all pairs of a family are `Pairs`."""
 _LATER = frozenset({"tail", "one-sided", "Holm", "BH"})
 """Columns that decide nothing, beside others that do."""
 
 
-def mark_of(row: PairRow) -> str:
-    """Return the marks behind a pair's verdict, keys of `MARKS`."""
-    marks = {"*": row.stable is False, "†": row.few_discordant, "§": is_clustered(row), "‡": row.differs_within_margin}
-    return "".join(mark for mark, holds in marks.items() if holds)
+_HOLDS: Mapping[str, Callable[[Pairs], NDArray[np.bool_]]] = {
+    "*": lambda pairs: pairs.equal("stable", False),
+    "†": lambda pairs: pairs.holds("few_discordant"),
+    "§": are_clustered,
+    "‡": lambda pairs: pairs.holds("differs_within_margin"),
+}
+"""Which pairs have each of `MARKS`."""
+
+_Tell: TypeAlias = Callable[[Pairs], Iterable[str]]
+"""Gives the cells of a column: of many pairs rows would take longer to make than all cells."""
+
+
+def marks_of(pairs: Pairs) -> list[str]:
+    """Return the marks behind each pair's verdict, keys of `MARKS`."""
+    held = [(mark, holds(pairs)) for mark, holds in _HOLDS.items()]
+    found = [[mark if of else "" for of in where.tolist()] for mark, where in held if where.any()]
+    return list(map("".join, zip(*found, strict=True))) if found else [""] * len(pairs)
 
 
 def pair_table(
-    report: Report, where: FamilyKey, pairs: _Rows, title: str, *, digits: int, tables: int, most: int | None = None
+    report: Report, where: FamilyKey, pairs: Sequence[PairRow], title: str, *, digits: int, tables: int, most: int | None = None
 ) -> View:
     """Return the pairs of one family: ``most`` of them, or so many that a page of ``tables`` such tables can be read."""
     rows = as_pairs(pairs)
     shown = _choose(rows, report.board_of[where], report.alpha, max(20, MOST_PAIRS // max(1, tables)) if most is None else most)
     columns = dict(_columns(report, where, rows, shown, digits))
-    heads, cells = tuple(columns), tuple(tuple(tell(row) for tell in columns.values()) for row in shown)
+    heads, cells = tuple(columns), tuple(zip(*(tell(shown) for tell in columns.values()), strict=True))
     heads, cells = add_tool_column(report, shown, heads, cells)
     caption = " ".join(_caption(report, where, rows, shown))
     words = frozenset({"better", "worse", "verdict"})
     return View("pairs", title, heads, cells, caption, words, first=words | {"gain"}, later=_LATER)
 
 
-def _columns(
-    report: Report, where: FamilyKey, rows: Pairs, shown: _Rows, digits: int
-) -> Iterator[tuple[str, Callable[[PairRow], str]]]:
-    whole = PROCEDURES[where.procedure].gives_interval
-    yield "better", lambda row: str(row.system_a)
-    yield "worse", lambda row: str(row.system_b)
-    yield "gain", lambda row: format_number(row.delta, digits)
+def _columns(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs, digits: int) -> Iterator[tuple[str, _Tell]]:
+    whole, number = PROCEDURES[where.procedure].gives_interval, partial(format_number, digits=digits)
+    yield "better", _cells(str, "system_a")
+    yield "worse", _cells(str, "system_b")
+    yield "gain", _cells(number, "delta")
     if whole:
-        yield f"{100 * (1 - report.alpha):g} % interval", lambda row: format_ends(row.interval, digits)
-    yield "p", lambda row: format_p(row.p, log10=row.log10_p)
-    yield "p adjusted", lambda row: format_p(row.p_adjusted, log10=row.log10_p if row.p_adjusted == row.p else None)
+        yield f"{100 * (1 - report.alpha):g} % interval", partial(_intervals, digits=digits)
+    yield "p", _cells(_p, "p", "log10_p")
+    yield "p adjusted", _cells(_adjusted, "p_adjusted", "p", "log10_p")
     # What is decided comes before what stands beside it: a screen may show the first columns alone.
-    yield "verdict", lambda row: f"{_verdict(row)} {mark_of(row)}".rstrip()
-    yield "se", lambda row: format_number(row.se, digits)
-    if any(row.minimum_detectable_effect for row in shown):
-        yield "MDE", lambda row: format_number(_detectable(row), digits)
-    if any(row.helped is not None for row in shown):
-        yield "helped", lambda row: MISSING if row.helped is None else f"{row.helped:,}"
-        yield "hurt", lambda row: MISSING if row.hurt is None else f"{row.hurt:,}"
+    yield "verdict", _verdicts
+    yield "se", _cells(number, "se")
+    if shown.known("minimum_detectable_effect").any():
+        yield "MDE", _cells(number, "minimum_detectable_effect.gain")
+    if shown.known("helped").any():
+        yield "helped", _cells(_count, "helped")
+        yield "hurt", _cells(_count, "hurt")
     else:
-        yield "m", lambda row: MISSING if row.discordant is None else f"{row.discordant:,}"
-    if any(row.tail for row in shown):
-        yield "tail", lambda row: _tail(row) or MISSING
+        yield "m", _cells(_count, "discordant")
+    if shown.known("tail").any():
+        yield "tail", _cells(_tail, *(f"tail.two_sided.{name}" for name in names_of(Tail)))
     # A strict one-sided p of swaps is no test.
     if whole:
-        yield "one-sided", lambda row: format_p(row.p_raw.one_sided, row.replicates)
-    if any(_is_exact_told(row) for row in shown):
-        yield "exact", lambda row: format_p(row.p_exact, log10=row.log10_p_exact)
+        yield "one-sided", _cells(format_p, "p_raw.one_sided", "replicates")
+    if _are_exact_told(shown).any():
+        yield "exact", _cells(_p, "p_exact", "log10_p_exact")
     if len(rows) > 1:
         if _by_max_t(rows):
-            yield "Holm", lambda row: format_p(row.adjustment.others.holm)
-        yield "BH", lambda row: format_p(row.adjustment.others.benjamini_hochberg)
+            yield "Holm", _cells(format_p, "adjustment.others.holm")
+        yield "BH", _cells(format_p, "adjustment.others.benjamini_hochberg")
     if _margin(rows) is not None:
-        yield "p eq.", lambda row: format_p(row.p_equivalence)
-        yield "Holm eq.", lambda row: format_p(row.p_equivalence_holm)
-        yield "n.i. better", lambda row: format_p(row.p_ahead)
-        yield "n.i. worse", lambda row: format_p(row.p_behind)
+        yield "p eq.", _cells(format_p, "p_equivalence")
+        yield "Holm eq.", _cells(format_p, "p_equivalence_holm")
+        yield "n.i. better", _cells(format_p, "p_ahead")
+        yield "n.i. worse", _cells(format_p, "p_behind")
 
 
-def _is_exact_told(row: PairRow) -> bool:
-    return row.p_exact is not None and (row.few_discordant or row.verdict == NOT_TESTABLE)
+def _cells(write: Callable[..., str], *paths: str) -> _Tell:
+    """Return what writes a cell from the values of some fields: once for all pairs that have the same."""
+
+    def tell(pairs: Pairs) -> list[str]:
+        once: dict[tuple[Any, ...], str] = {}
+        values = zip(*(pairs.values(path).tolist() for path in paths), strict=True)
+        return [once[of] if of in once else once.setdefault(of, write(*of)) for of in values]
+
+    return tell
 
 
-def _detectable(row: PairRow) -> float | None:
-    return row.minimum_detectable_effect.gain if row.minimum_detectable_effect else None
+def _p(p: float | None, log10: float | None) -> str:
+    return format_p(p, log10=log10)
+
+
+def _adjusted(adjusted: float | None, p: float | None, log10: float | None) -> str:
+    return format_p(adjusted, log10=log10 if adjusted == p else None)
+
+
+def _count(number: int | None) -> str:
+    return MISSING if number is None else f"{number:,}"
+
+
+def _intervals(pairs: Pairs, digits: int) -> list[str]:
+    ends = zip(*(pairs.values(f"interval.{name}").tolist() for name in ("lo", "hi", "open")), strict=True)
+    there = pairs.known("interval").tolist()
+    return [write_ends(lo, hi, is_open, digits) if known else MISSING for (lo, hi, is_open), known in zip(ends, there, strict=True)]
+
+
+def _are_exact_told(pairs: Pairs) -> NDArray[np.bool_]:
+    return pairs.known("p_exact") & (pairs.holds("few_discordant") | pairs.equal("verdict", NOT_TESTABLE))
 
 
 _OF_TWO_DIGITS = 0.01
 """Of a number, beyond which its second digit is not known: an enclosure is as wide on few units."""
 
 
-def _tail(row: PairRow) -> str:
-    """Return the two-sided tail with its error, where it was estimated or is wide, and its label; nothing where there is none."""
-    tail = row.tail and row.tail.two_sided
-    if not tail:
-        return ""
-    is_told = tail.error and (tail.method == "tilted" or tail.error > _OF_TWO_DIGITS * (tail.p or 0.0))
-    error = f" ± {format_p(tail.error)}" if is_told else ""
-    return f"{format_p(tail.p, log10=tail.log10_p)}{error} {tail.label}"
+def _tail(p: float | None, log10_p: float | None, error: float | None, method: str | None, label: str | None) -> str:
+    """Return the two-sided tail with its error, where it was estimated or is wide, and its label."""
+    if p is None:
+        return MISSING
+    is_told = error and (method == "tilted" or error > _OF_TWO_DIGITS * p)
+    return f"{format_p(p, log10=log10_p)}{f' ± {format_p(error)}' if is_told else ''} {label}"
 
 
-def _verdict(row: PairRow) -> str:
-    return "equivalent (identical)" if row.verdict == "equivalent" and row.identical else row.verdict or MISSING
+def _verdicts(pairs: Pairs) -> list[str]:
+    told = zip(pairs.values("verdict").tolist(), pairs.holds("identical").tolist(), marks_of(pairs), strict=True)
+    return [f"{_verdict(verdict, identical)} {marks}".rstrip() for verdict, identical, marks in told]
 
 
-def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: _Rows) -> Iterator[str]:
+def _verdict(verdict: str | None, identical: bool) -> str:
+    return "equivalent (identical)" if verdict == "equivalent" and identical else verdict or MISSING
+
+
+def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs) -> Iterator[str]:
     if PROCEDURES[where.procedure].gives_interval:
         one_sided = "counted on all replicates; if none counts, the upper end of its 95 % interval"
         if _is_exact(rows):
@@ -131,22 +174,22 @@ def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: _Rows) -> Ite
             f"The better system comes first; p is two-sided, {_say_p(rows)}; one-sided is the strict p of Berg-Kirkpatrick et al., "
             f"{one_sided}."
         )
-        methods = {row.interval.method for row in shown if row.interval}
+        methods = {*shown.values("interval.method").tolist()}
         told = "; ".join(words for method, words in BELONGS_TO.items() if method in methods)
         if told:
             yield f"The interval belongs to p adjusted, and is held to the verdict: {told}{_say_critical(shown)}."
-        if any(row.interval and row.interval.open for row in shown):
+        if (shown.known("interval") & shown.holds("interval.open")).any():
             yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
         if len(rows) and rows[0].intervals:  # as all pairs of a family have
             yield "Intervals by other methods are in tables/pairs.csv."
     else:
         yield f"The better system comes first; p is two-sided, {formula_of(where.procedure, exact=_is_exact(rows))}."
-    effect = next((row.minimum_detectable_effect for row in shown if row.minimum_detectable_effect), None)
+    effect = _first(shown, shown.known("minimum_detectable_effect"))
     if effect is not None:
         exactly = ", by binomial sums over the discordant units" if effect.law == "binomial" else ""
         yield f"MDE: minimum detectable effect, the smallest gain found with {100 * effect.power:.0f} % power{exactly}."
     yield from _beside(rows, shown)
-    if any(_is_exact_told(row) for row in shown):
+    if _are_exact_told(shown).any():
         yield "Exact: the test of all 2^m swaps, on 0/1 scores McNemar's, unadjusted."
     yield f"p adjusted is the p that decides: by {title_of(rows)}{_say_corrections(where.procedure, by_max_t=_by_max_t(rows))}."
     if rows.equal("verdict", NOT_TESTABLE).any():
@@ -166,20 +209,25 @@ def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: _Rows) -> Ite
             f"Not decided: {p} is at most α, and {claim} claimed, as no test holds its level here, nor would an interval; "
             "`undecided` says why."
         )
-    for mark in dict.fromkeys(mark for row in shown for mark in mark_of(row)):
+    for mark in dict.fromkeys(mark for marks in marks_of(shown) for mark in marks):
         yield f"{mark} {MARKS[mark]}."
     if len(shown) < len(rows):
         yield (f"Shown are {len(shown):,} of {len(rows):,} pairs: {WHICH}; tables/pairs.csv has them all.")
 
 
-def _say_critical(shown: _Rows) -> str:
+def _say_critical(shown: Pairs) -> str:
     """Return the c of max-T, which all pairs of a family share; nothing where it is not known."""
-    effects = (row.minimum_detectable_effect for row in shown if row.interval and row.interval.method == "max-t")
-    critical = next((effect.critical for effect in effects if effect and effect.critical is not None), None)
-    return "" if critical is None else f"; c = {critical:.3g}"
+    known = shown.equal("interval.method", "max-t") & shown.known("minimum_detectable_effect.critical")
+    effect = _first(shown, known)
+    return "" if effect is None or effect.critical is None else f"; c = {effect.critical:.3g}"
 
 
-def _beside(rows: Pairs, shown: _Rows) -> Iterator[str]:
+def _first(pairs: Pairs, known: NDArray[np.bool_]) -> MinimumDetectableEffect | None:
+    """Return the minimum detectable effect of the first of the pairs of which something is known; None where that is none."""
+    return pairs[int(known.argmax())].minimum_detectable_effect if known.any() else None
+
+
+def _beside(rows: Pairs, shown: Pairs) -> Iterator[str]:
     """Say what p is worth, and what else stands beside it."""
     labels = dict.fromkeys(filter(None, rows.values("p_label").tolist()))
     if labels:
@@ -187,7 +235,7 @@ def _beside(rows: Pairs, shown: _Rows) -> Iterator[str]:
     missing = say_missing(rows)
     if missing:
         yield f"No p: {missing}."
-    if any(row.tail for row in shown):
+    if shown.known("tail").any():
         yield (
             "Tail: the two-sided p computed where fewer than ten replicates count against a gain; below 1e-6 it is one of the "
             "resampling model, which the data cannot tell from another. No verdict uses it."
@@ -221,8 +269,9 @@ def _say_corrections(procedure: str, *, by_max_t: bool) -> str:
     return f", {' and '.join(told)}" if told else ""
 
 
-def _choose(pairs: Pairs, board: Sequence[BoardRow], alpha: float, most: int) -> _Rows:
-    """Return the rows that a page shows: all of them, those of the family first; of too many those that matter."""
+def _choose(pairs: Pairs, board: Sequence[BoardRow], alpha: float, most: int) -> Pairs:
+    """Return the pairs that a page shows: all of them, those of the family first; of too many those that matter."""
     if len(pairs) > most:
         pairs = pairs.where(choose_pairs(pairs, board, alpha, most))
-    return sorted(pairs.bare(), key=lambda row: not row.in_family)
+    member = pairs.holds("in_family")
+    return pairs if member.all() else join_pairs([pairs.where(member), pairs.where(~member)])

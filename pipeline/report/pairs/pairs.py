@@ -45,10 +45,6 @@ class Pairs(Sequence[PairRow], ABC):
     def where(self, mask: NDArray[np.bool_]) -> Pairs:
         """Return some of the pairs, in their order."""
 
-    def bare(self) -> Iterator[PairRow]:
-        """Return rows for a table: what no cell of one tells may be left out, which is notes, intervals by method and leverage."""
-        return iter(self)
-
     def holds(self, path: str) -> NDArray[np.bool_]:
         """Tell where something is known to be true."""
         return self.equal(path, True)

@@ -27,10 +27,12 @@ from pipeline.report.pairs import listing, pair_files, pair_set
 from pipeline.report.pairs.columns import Column, coded, constant, counts, flags, numbers
 from pipeline.report.pairs.cube_facts import NO_SPREAD
 from pipeline.report.pairs.listing import choose_pairs
+from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.pairs.pair_set import PairSet
 from pipeline.report.pairs.pair_table import pair_table
 from pipeline.report.pairs.pairs import ListedPairs, as_pairs, join_pairs
-from pipeline.report.rows import PairRow
+from pipeline.report.rows import PairRow, PairTails, Tail
+from pipeline.report.values import format_p
 from pipeline.report.write import write_report
 
 PATHS = (
@@ -177,19 +179,59 @@ def test_a_note_is_written_once_for_all_pairs_that_have_it(monkeypatch: pytest.M
     )  # no note reads them
 
 
-def test_bare_rows_make_the_tables_of_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("margin", [{}, {"bleu": 0.4}])
+@pytest.mark.parametrize("most", [20, 10**6])
+def test_the_cells_of_columns_are_those_of_rows_and_hardly_a_row_is_made(monkeypatch, margin, most) -> None:
+    _, report = many(100, margin=margin)
+    ((where, pairs),) = report.pairs_of.items()
+    given: dict[str, Any] = {"title": "pairs", "digits": 2, "tables": 1, "most": most}
+    of_rows = pair_table(report, where, ListedPairs(list(pairs)), **given)
+    assert len(of_rows.rows) == min(most, len(pairs))
+    made: list[PairRow] = []
+    assemble = PairSet._assemble
+    monkeypatch.setattr(PairSet, "_assemble", lambda self, *of: made.extend(assemble(self, *of)) or made[-len(of[0]) :])
+    assert pair_table(report, where, replace(pairs), **given) == of_rows
+    assert 0 < len(made) < 10
+
+
+def test_the_cells_of_few_pairs_of_every_kind_are_those_of_their_rows() -> None:
     report = several(intervals=["percentile", "basic"])
+    for where, pairs in report.pairs_of.items():
+        given: dict[str, Any] = {"title": "pairs", "digits": 2, "tables": 1, "most": 20}
+        assert pair_table(report, where, pairs, **given) == pair_table(report, where, ListedPairs(list(pairs)), **given)
 
-    def tables() -> list[Any]:
-        given = {"title": "pairs", "digits": 2, "tables": 1, "most": 20}
-        return [pair_table(report, where, pairs, **given) for where, pairs in report.pairs_of.items()]
 
-    noted: list[PairRow] = []
-    of_bare = tables()
-    assert all(row.note is row.intervals is row.leverage is None for pairs in report.pairs_of.values() for row in pairs.bare())
-    monkeypatch.setattr(PairSet, "bare", lambda self: noted.extend(row for row in self if row.note) or iter(self))
-    assert of_bare == tables()
-    assert noted
+def test_each_cell_of_a_pair_tells_what_its_row_has() -> None:
+    report = several()
+    where, pairs = next(iter(report.pairs_of.items()))
+    plain = replace(pairs[0], stable=True, few_discordant=False, design_effect=None, tail=None, interval=None, p_exact=None)
+    odd = replace(
+        plain,
+        interval=Interval("max-t", 0.95, 0.0, 1.5, open=True),
+        p=0.0,
+        log10_p=-412.4,
+        p_adjusted=0.0,
+        tail=PairTails(None, Tail(2e-9, -8.7, 1e-10, "tilted", "tilted")),
+        stable=False,
+        few_discordant=True,
+        p_exact=0.0042,
+        in_family=True,
+    )
+    wide = replace(odd, tail=PairTails(None, Tail(2e-9, -8.7, 1e-10, "exact", "exact")), p_adjusted=0.5)
+    known = replace(odd, tail=PairTails(None, Tail(2e-9, -8.7, 1e-11, "exact", "exact")), in_family=False)
+    table = pair_table(report, where, [known, plain, odd, wide], "pairs", digits=2, tables=1)
+    cells = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["95 % interval"] for row in cells] == ["–", "(0.00, 1.50]", "(0.00, 1.50]", "(0.00, 1.50]"]
+    assert [row["p"] for row in cells[1:]] == ["4.0e-413"] * 3
+    assert [row["p adjusted"] for row in cells[1:]] == ["4.0e-413", format_p(0.5), "4.0e-413"]
+    assert [row["tail"] for row in cells] == [
+        "–",
+        "2.0e-09 ± 1.0e-10 tilted",
+        "2.0e-09 ± 1.0e-10 exact",
+        "2.0e-09 exact",  # outside the family, and so the last
+    ]
+    assert [row["exact"] for row in cells] == ["–", *[format_p(0.0042)] * 3]
+    assert [row["verdict"].partition(" *†")[1] for row in cells] == ["", *[" *†"] * 3]
 
 
 def test_few_pairs_are_all_listed_and_no_second_table_is_written() -> None:
