@@ -63,7 +63,7 @@ def test_kept_scores_are_read_by_cell_and_system(tmp_path: Path) -> None:
 
 
 def test_neighbours_are_unpacked_once_for_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = np.round(np.random.default_rng(1).normal(size=(6, CELL)), 2)  # two systems a piece
+    scores = np.round(np.random.default_rng(1).normal(size=(6, CELL // 2)), 2)  # two systems a piece
     write_arrays(tmp_path / "file", pack_counts(0, replace(counted(range(3)), score=scores)))
     arrays, unpacked = map_arrays(tmp_path / "file"), []
     unpack = container.unpack_rows
