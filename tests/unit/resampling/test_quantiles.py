@@ -252,17 +252,18 @@ def test_an_order_statistic_and_the_next_are_those_of_sorting(values, data):
     assert select_two(np.array(values), rank) == (ordered[rank], ordered[min(rank + 1, len(values) - 1)])
 
 
-def test_levels_that_are_asked_twice_are_answered_alike():
+def test_levels_that_are_asked_twice_are_answered_alike(monkeypatch):
     """Basic and percentile intervals are of the same quantiles, which are found once."""
+    monkeypatch.setattr(quantiles, "_find_quantiles", None)  # no pair is left to it
     rng = np.random.default_rng(8)
     scores, pairs = rng.binomial(380, 0.6, (3, 9000)) / 380, all_pairs(3)
     asked = np.array(
-        [[0.025, 0.975, 0.025, 0.975, 0.03, 0.025], [0.1, np.nan, 0.9, np.nan, 0.1, 0.9], [0.5, 0.2, 0.2, 0.5, 1.0, 1.0]]
+        [[0.025, 0.975, 0.025, 0.975, 0.03, 0.025], [0.02, np.nan, 0.98, np.nan, 0.02, 0.98], [0.99, 0.01, 0.01, 0.99, 1.0, 1.0]]
     )
-    found = gain_quantiles(scores, pairs, delta=np.zeros(3), probabilities=asked, distances=[0.025, 0.95])
+    found = gain_quantiles(scores, pairs, delta=np.zeros(3), probabilities=asked, distances=[0.95])
     for row, (first, second) in enumerate(pairs):
         gains = scores[first] - scores[second]
         known = np.isfinite(asked[row])
         assert found.gain[row, known].tolist() == np.quantile(gains, asked[row, known]).tolist()
         assert np.isnan(found.gain[row, ~known]).all()
-        assert found.distance[row].tolist() == np.quantile(np.abs(gains), [0.025, 0.95]).tolist()
+        assert found.distance[row].tolist() == [np.quantile(np.abs(gains), 0.95)]
