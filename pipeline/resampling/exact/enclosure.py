@@ -33,18 +33,20 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.exact.chances import Chance
 from pipeline.resampling.exact.factors import Factors, expected_hits, highest, is_partial, reflect
+from pipeline.resampling.exact.phases import (
+    HALF,
+    LANES,
+    LOG_VANISHED,
+    has_surely_vanished,
+    keep_turning,
+    start_turning,
+    tabulate_roots,
+    turn,
+)
 from pipeline.resampling.exact.ring import power_of_both
 from pipeline.resampling.exact.tilt import aim, cumulants, log_scale, tilt, window
 
-__all__ = ["LANES", "LOG_VANISHED", "enclose", "evaluate", "rounding_of", "sharpest_first", "tabulate_roots"]
-
-LANES = 64
-"""Frequencies at a time: 8 coarse times 8 fine roots of unity."""
-
-LOG_VANISHED = -40.0
-"""Logarithm of what is left out."""
-
-_HALF = 8
+__all__ = ["enclose", "evaluate", "rounding_of", "sharpest_first"]
 
 
 def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
@@ -57,25 +59,6 @@ def sharpest_first(law: Factors, theta: float) -> tuple[Factors, float]:
     sizes = np.diff(law.starts)[np.argsort(rank)]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     return Factors(law.atoms[order], chances[order], law.hollow[order], starts, powers), share
-
-
-@kernel
-def _turn(k: int, step: int, points: int) -> float:
-    """Return 2π·k·step/points less whole turns, between ±π: the product may overflow int64, its remainder does not."""
-    rest = k * step - round(k * (step / points)) * points
-    return 2 * math.pi * (rest / points)
-
-
-@kernel
-def tabulate_roots(steps: NDArray[np.int64], points: int) -> NDArray[np.float64]:
-    """Tabulate cos and sin of 0 to 7 steps, and of 0, 8, … 56 steps, of each atom."""
-    roots = np.empty((len(steps), 4, _HALF))
-    for a in range(len(steps)):
-        for j in range(_HALF):
-            fine, coarse = _turn(j, steps[a], points), _turn(_HALF * j, steps[a], points)
-            roots[a, 0, j], roots[a, 1, j] = math.cos(fine), math.sin(fine)
-            roots[a, 2, j], roots[a, 3, j] = math.cos(coarse), math.sin(coarse)
-    return roots
 
 
 @kernel
@@ -94,12 +77,12 @@ def evaluate(
     part, other = np.empty(LANES), np.empty(LANES)
     for j in range(len(law.powers)):
         power = law.powers[j]
-        floor = math.exp(LOG_VANISHED / power) if power >= _HALF else 0.0  # a floor near rounding decides nothing
+        floor = math.exp(LOG_VANISHED / power) if power >= HALF else 0.0  # a floor near rounding decides nothing
         rest = 1.0
         part[:] = 0
         other[:] = 0
         for a in range(law.starts[j], law.starts[j + 1]):
-            _add_atom(part, other, law.chances[a], _turn(first, steps[a], points), roots, a)
+            _add_atom(part, other, law.chances[a], turn(first, steps[a], points), roots, a)
             rest -= law.chances[a]
             if (a & 7) == 7 and rest < floor and _largest(part, other) < floor - rest:
                 return False
@@ -129,11 +112,11 @@ def _evaluate_both(
     """Do the same for a law with hollow atoms: |fⁿ − gⁿ| ≤ n·share·max(|f|, |g|)^(n − 1)."""
     power = law.powers[0]
     part, other = np.zeros((2, LANES)), np.zeros((2, LANES))
-    floor = math.exp((LOG_VANISHED - math.log(expected_hits(power, share))) / (power - 1)) if power > _HALF else 0.0
+    floor = math.exp((LOG_VANISHED - math.log(expected_hits(power, share))) / (power - 1)) if power > HALF else 0.0
     rest = 1.0
     for a in range(len(law.atoms)):
         row = 1 if law.hollow[a] else 0
-        _add_atom(part[row], other[row], law.chances[a], _turn(first, steps[a], points), roots, a)
+        _add_atom(part[row], other[row], law.chances[a], turn(first, steps[a], points), roots, a)
         rest -= law.chances[a] if law.hollow[a] else share * law.chances[a]
         if (a & 7) == 7 and rest < floor:
             whole = _largest(share * part[0] + part[1], share * other[0] + other[1])
@@ -150,12 +133,12 @@ def _add_atom(
     part: NDArray[np.float64], other: NDArray[np.float64], chance: float, angle: float, roots: NDArray[np.float64], a: int
 ) -> None:
     c, s = chance * math.cos(angle), chance * math.sin(angle)
-    for i in range(_HALF):
+    for i in range(HALF):
         up, down = roots[a, 2, i], roots[a, 3, i]
         x, y = c * up - s * down, c * down + s * up
-        for lane in range(_HALF):
-            part[_HALF * i + lane] += x * roots[a, 0, lane] - y * roots[a, 1, lane]
-            other[_HALF * i + lane] += x * roots[a, 1, lane] + y * roots[a, 0, lane]
+        for lane in range(HALF):
+            part[HALF * i + lane] += x * roots[a, 0, lane] - y * roots[a, 1, lane]
+            other[HALF * i + lane] += x * roots[a, 1, lane] + y * roots[a, 0, lane]
 
 
 @kernel
@@ -242,8 +225,14 @@ def _integrate(
     roots = tabulate_roots(steps, points)
     real, imaginary = np.empty(LANES), np.empty(LANES)
     centre, radius, slack, weight = 0.0, 0.0, 0.0, 0.0
+    in_turn = not both_parts and len(law.powers) == 1 and law.powers[0] >= HALF
+    turns, lanes = start_turning(steps if in_turn else steps[:0], roots, points)
     for first in range(0, frequencies + 1, LANES):
-        if both_parts:
+        vanished_here = in_turn and has_surely_vanished(law, turns, lanes, real, imaginary)
+        keep_turning(turns)
+        if vanished_here:
+            is_live = False
+        elif both_parts:
             is_live = _evaluate_both(law, share, steps, roots, first, points, real, imaginary)
         else:
             is_live = evaluate(law, steps, roots, first, points, real, imaginary)
@@ -256,7 +245,7 @@ def _integrate(
             imaginary[:] = 0
         for lane in range(min(LANES, frequencies + 1 - first)):
             k = first + lane
-            angle = _turn(k, x, points)
+            angle = turn(k, x, points)
             value = complex(real[lane], imaginary[lane]) * complex(math.cos(angle), -math.sin(angle)) - known
             inside, variation = _coefficients(k, points, end, theta)
             place = k / (frequencies + 1)
@@ -272,7 +261,7 @@ def _integrate(
 def _coefficients(k: int, points: int, end: int, theta: float) -> tuple[complex, complex]:
     """Return the Fourier coefficients of g, and of its variation: a jump up, the fall, and a jump down where it is cut off."""
     omega = 2 * math.pi * k / points
-    angle = _turn(k, end, points)
+    angle = turn(k, end, points)
     last = math.exp(-theta * end) * complex(math.cos(angle), -math.sin(angle))
     if k == 0:
         fallen = -math.expm1(-theta * end)

@@ -20,10 +20,11 @@ from pipeline.resampling.exact import bootstrap as exact_bootstrap
 from pipeline.resampling.exact import flips as exact_flips
 from pipeline.resampling.exact.bootstrap import bootstrap_chances
 from pipeline.resampling.exact.budget import OF_TAILS, PATIENT, QUICK, Budget
-from pipeline.resampling.exact.enclosure import LANES, enclose, evaluate, rounding_of, sharpest_first, tabulate_roots
+from pipeline.resampling.exact.enclosure import enclose, evaluate, rounding_of, sharpest_first
 from pipeline.resampling.exact.factors import make_factor
 from pipeline.resampling.exact.flips import sign_flip_chances
 from pipeline.resampling.exact.lattice import split
+from pipeline.resampling.exact.phases import LANES, has_surely_vanished, keep_turning, start_turning, tabulate_roots
 
 NAMES = ("above_twice", "at_twice", "from_twice", "below_zero", "at_zero", "up_to_zero")
 NO_LINE = Budget(points=1, work=0, halves=0)
@@ -229,6 +230,26 @@ def test_rounding_in_a_characteristic_function_of_many_atoms_is_within_what_is_a
         worst = max(worst, math.hypot(real[k] - exact[0], imaginary[k] - exact[1]))
     assert 2**-49 < worst < rounding_of(law)
     assert rounding_of(law._replace(powers=np.array([7]))) == 7 * rounding_of(law)
+
+
+@pytest.mark.parametrize("units", [8, 11, 100, 3000])
+def test_what_is_told_to_have_vanished_without_a_cosine_has_and_is_nearly_all_that_has(units):
+    rng = np.random.default_rng(units)
+    values = np.sort(rng.integers(0, 2 * 10**9, units))
+    law, _ = sharpest_first(make_factor(values - values[0], np.ones(units, np.int64), draws=units), 0.0)
+    points = int(24 * np.sqrt(units) * 10**9)
+    steps, (real, imaginary) = law.atoms % points, np.empty((2, LANES))
+    roots = tabulate_roots(steps, points)
+    turns, lanes = start_turning(steps, roots, points)
+    told, live = [], []
+    for first in range(0, 2**16, LANES):
+        told.append(has_surely_vanished(law, turns, lanes, real, imaginary))
+        keep_turning(turns)
+        live.append(evaluate(law, steps, roots, first, points, real, imaginary))
+    assert not np.any(np.array(told) & live)
+    assert np.sum(told) >= 0.999 * np.sum(~np.array(live))
+    assert live[0]
+    assert np.any(told) == (units > 11)
 
 
 def test_a_nearly_common_step_is_not_lost_among_the_frequencies_left_out():
