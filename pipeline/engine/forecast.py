@@ -47,7 +47,8 @@ PRIOR_SECONDS = 2.0
 
 def machine_factor() -> float:
     """Return how long plain Python takes here, as a multiple of the machine where the constants were measured."""
-    return min(_yardstick_seconds() for _ in range(5)) / YARDSTICK_SECONDS
+    seconds = min(_yardstick_seconds() for _ in range(5))
+    return seconds / YARDSTICK_SECONDS if seconds > 0 else 1.0  # a clock of long ticks tells nothing
 
 
 def _yardstick_seconds() -> float:

@@ -64,6 +64,11 @@ def test_what_a_metric_takes_that_has_no_constants_is_unknown_until_it_has_been_
     assert more["time"]["stages"]["extract"] > 0  # as long as the two that are done
 
 
+def test_a_clock_that_stands_still_makes_no_machine_infinitely_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "_yardstick_seconds", lambda: 0.0)
+    assert machine_factor() == 1.0
+
+
 def test_the_yardstick_is_short_and_scales_what_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.01 < machine_factor() < 100
     loaded = load_study(text_study(tmp_path, ["a", "b", "c"]), [])
