@@ -283,9 +283,10 @@ def _spelling(name: str) -> str:
 def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -> str:
     parts = []
     if lacks:
-        parts.append(f"lacks {lacks} items, which are {'left out for all systems' if missing == 'drop' else 'counted as empty'}")
+        items = "1 item, which is" if lacks == 1 else f"{lacks} items, which are"
+        parts.append(f"lacks {items} {'left out for all systems' if missing == 'drop' else 'counted as empty'}")
     if extra:
-        parts.append(f"has {extra} items more, which are left out")
+        parts.append(f"has {'1 item more, which is' if extra == 1 else f'{extra} items more, which are'} left out")
     return f"system '{candidate.system}' {' and '.join(parts)}"
 
 

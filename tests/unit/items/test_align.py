@@ -307,7 +307,9 @@ def test_items_the_gold_does_not_know_are_refused_or_dropped(folder):
     changes = {"references": (), "format": "labels", "gold": "gold.csv", "outputs": "{system}.txt"}
     (folder / "ref.txt").unlink()
     assert codes_of(folder, **changes) == ["P217", "P217"]
-    assert survey(folder, missing="drop", **changes).frame.ids == ("a", "b", "c")
+    found = survey(folder, missing="drop", **changes)
+    assert found.frame.ids == ("a", "b", "c")
+    assert found.warnings[:2] == tuple(f"system '{name}' has 1 item more, which is left out" for name in "AB")
 
 
 def test_lines_go_with_named_gold_only_where_they_are_as_many(folder):

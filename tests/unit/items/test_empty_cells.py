@@ -47,7 +47,7 @@ def test_they_are_left_out_for_all_or_counted_as_zero(table: str, mark: str, tmp
     assert found.frame.ids == (("1", "4") if table is NUMBERED else ("q1", "q4"))
     assert scores == {"north": ("1", "9"), "south": ("2", "10"), "east": ("3", "11")}
     assert {o.system: o.missing for o in found.outputs} == {"north": 1, "south": 0, "east": 1}
-    assert any("'north' lacks 1 items, which are left out for all systems" in told for told in found.warnings)
+    assert any("'north' lacks 1 item, which is left out for all systems" in told for told in found.warnings)
     found, scores = look(tmp_path, table.format(mark), "zero")
     assert len(found.frame.ids) == 4
     assert scores == {"north": ("1", "0", "7", "9"), "south": ("2", "5", "8", "10"), "east": ("3", "6", "0", "11")}
