@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from pipeline.interfaces.wording import name_metric
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.models.model_text import say_claim
@@ -22,6 +23,8 @@ MOST_NAMED = 8
 def claim_of(report: Report, verdict: Verdict) -> str:
     """Return the sentence; nothing where the first sentence of the verdict is one already, or nobody leads.
 
+    Nor of graded scores by a test whose null is not about the gain: that a score is higher is not what it shows.
+
     Parameters
     ----------
     report : Report
@@ -34,6 +37,8 @@ def claim_of(report: Report, verdict: Verdict) -> str:
     pairs = report.pairs_of[place]
     pairs = pairs.where(pairs.holds("in_family"))
     if len(pairs) < 2 or say_only_model(report, place) is not None:
+        return ""
+    if not (PROCEDURES[pairs[0].procedure].of_gain or pairs.known("minimum_detectable_effect").any()):
         return ""
     test_set = report.test_set(place.test_set)
     size = count_size(test_set.items, test_set.units, test_set.unit)

@@ -47,3 +47,25 @@ def test_a_rejection_for_the_side_that_is_ahead_is_not_told_as_one_of_the_gain(t
     assert "the test, whose null is not about the gain, rejects in favour of new (two-sided p = " in told["graded"]
     assert "separated from zero" not in told["graded"]
     assert "new is better than old" in told["right or wrong"]
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_no_higher_score_is_claimed_of_many_systems_by_signs_or_ranks_of_graded_scores(tmp_path: Path, procedure: str) -> None:
+    claimed = {}
+    asked = {
+        "metrics": ["mean"],
+        "resampling": {"procedures": [procedure]},
+        "analyses": [],
+        "report": {"formats": ["html"], "null_laboratory": False},
+    }
+    for name, grade in {"graded": 2, "right or wrong": 1}.items():
+        own = [grade] * 15 + [1] * 15 + [0] * 10
+        rows = ["item,old,older,new", *(f"q{i},0,0,{gain}" for i, gain in enumerate(own))]
+        (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        test_sets = {"made": {"format": "scores", "outputs": "scores.csv"}}
+        study = write_study(tmp_path / "study.yaml", test_sets=test_sets, **asked)
+        report = run(study, runs=tmp_path / name, serial=True).root / "report"
+        page = (report / "index.html").read_text(encoding="utf-8")
+        assert "new" in page
+        claimed[name] = "has a significantly higher mean score than" in page
+    assert claimed == {"graded": False, "right or wrong": True}
