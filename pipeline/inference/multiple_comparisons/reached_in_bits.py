@@ -85,7 +85,9 @@ def count_in_bits(
     systems, places = np.unique(pairs, return_inverse=True)
     numerators, denominators = measure.statistics[:, systems].transpose(2, 1, 0)
     denominator = int(denominators[0, 0])
-    if np.any(numerators & ~1) or np.any(denominators != denominator) or not 0 < units * denominator**2 < FLOAT64_LIMIT // 4:
+    if np.any(numerators & ~1) or np.any(denominators != denominator):
+        return None
+    if denominator <= 0 or units * denominator**2 >= FLOAT64_LIMIT // 4:
         return None
     pairs = np.ascontiguousarray(places.reshape(-1, 2))
     right, whole, factor = numerators.sum(axis=1), float(units * denominator), ratio_factor(measure)

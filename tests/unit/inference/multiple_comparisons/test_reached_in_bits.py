@@ -134,7 +134,8 @@ def test_other_statistics_strata_and_little_work_are_left_to_others(monkeypatch)
     vast = measured(right, denominator=2**25)
     plain = measured(right)
     layered = Measure(plain.statistics, plain.score, "ratio", True, PAIRS, plain.keep, stratum=stratum)
-    assert [ask(lengths), ask(twice), ask(vast), ask(measured(right, form="general"))] == [None] * 4
+    negative = measured(right, denominator=-1)  # of which no t* is known
+    assert [ask(lengths), ask(twice), ask(vast), ask(negative), ask(measured(right, form="general"))] == [None] * 5
     assert ask(layered, StratifiedDraws(3, stratum)) is None
     monkeypatch.setattr(reached_in_bits, "MANY", 2**36)
     assert ask(measured(right)) is None
