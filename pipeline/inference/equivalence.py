@@ -1,6 +1,7 @@
 """Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, read off counts.
 
-Counts of few units are too small, as they are for differences: Student's tails of the same two tests bound them from below.
+Counts of few units are too small, as they are for differences, and of skewed gains: Student's tails of the same two tests, with t
+as it is and without its skewness, bound them from below. Of right and wrong answers that rarely differ, Tango's score does.
 """
 
 from __future__ import annotations
@@ -9,11 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.dataclass import dataclass
+from pipeline.inference.intervals.compatible_intervals import Wins
+from pipeline.inference.intervals.proportions import tango_tail
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.inference.skewness import skewed_tail
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.numerics.special import stdtr
 
-__all__ = ["VERDICTS", "Equivalence", "Verdicts", "equivalence", "judge", "two_one_sided", "within_margin_by_t"]
+__all__ = [
+    "VERDICTS",
+    "Equivalence",
+    "Verdicts",
+    "equivalence",
+    "judge",
+    "two_one_sided",
+    "within_margin_by_t",
+    "within_margin_by_wins",
+]
 
 VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive", "not decided")
 """The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
@@ -32,11 +45,11 @@ class Equivalence:
     p_plus_one : (pair,) float64
         (s + 1) / (b + 1) with the same s: never 0.
     own : (pair,) float64
-        The larger of it and ``least``, corrected for few units: what Holm adjusts.
+        The larger of it and ``least``, corrected for few units, skewed gains and few wins: what Holm adjusts.
     lo, hi : (pair,) float64
         95 % Clopper-Pearson bounds of p; the two counts are taken as one, the larger.
     p_ahead : (pair,) float64
-        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1), corrected for few units.
+        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1), corrected likewise.
     p_behind : (pair,) float64
         That whoever is behind is not: (#(δ* ≤ 2δ − margin) + 1)/(b + 1), corrected likewise; non-inferiority as it is mostly
         asked for.
@@ -58,12 +71,19 @@ class Equivalence:
 
 
 def within_margin_by_t(
-    gain: NDArray[np.float64], se: NDArray[np.float64], *, margin: float, tails: StudentTails
+    gain: NDArray[np.float64],
+    se: NDArray[np.float64],
+    *,
+    margin: float,
+    tails: StudentTails,
+    acceleration: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the two one-sided p by Student's t, of who is ahead and of who is behind: P(T ≥ (margin ± δ)/se).
 
     They are those of Schuirmann's tests for the mean of Gaussian units, with the jackknife's standard error. The counts of a
-    bootstrap reject 7.6 % of true nulls at .05 with 10 units, as its replicates have narrower tails (docs/units.md).
+    bootstrap reject 7.6 % of true nulls at .05 with 10 units, as its replicates have narrower tails (docs/units.md). Where the
+    gain has a long tail on its own side, it and its standard error come out too small together: then t without that skewness
+    (`pipeline.inference.skewness.unskew`) has the larger p.
 
     Parameters
     ----------
@@ -73,6 +93,8 @@ def within_margin_by_t(
     margin : float
         In the units of the gain.
     tails : StudentTails
+    acceleration : (pair,) float64, optional
+        Of the gain; nothing is corrected for skewness without it, and where it is nan.
 
     Returns
     -------
@@ -86,7 +108,44 @@ def within_margin_by_t(
     """
     known = np.isfinite(gain) & np.isfinite(se) & (se > 0)
     distance = np.stack([margin + gain, margin - gain])
-    return np.where(known, tails.tail(np.divide(distance, se, out=np.zeros(distance.shape), where=known)), 0.0)
+    t = np.divide(distance, se, out=np.zeros(distance.shape), where=known)
+    # What speaks against the margin is a large gain of who is ahead, and a small one of who is behind.
+    bend = np.zeros(gain.shape) if acceleration is None else acceleration
+    return np.where(known, skewed_tail(t, np.stack([bend, -bend]), tails=tails), 0.0)
+
+
+def within_margin_by_wins(gain: NDArray[np.float64], wins: Wins, *, margin: float) -> NDArray[np.float64]:
+    """Return the two one-sided p by Tango's score, of who is ahead and of who is behind, where fewer than 20 units differ.
+
+    A bootstrap knows nothing of units that it has not seen: one win of 100 answers and no loss look like a gain of 1 point with a
+    standard error of 1, whatever the chance of a win is.
+
+    Parameters
+    ----------
+    gain : (pair,) float64
+        δ ≥ 0 of whoever is ahead.
+    wins : Wins
+    margin : float
+        In the units of the gain.
+
+    Returns
+    -------
+    (2, pair) float64
+        0, which bounds nothing, where more units differ or none, and where scores are no means of two values.
+
+    Examples
+    --------
+    >>> few = Wins(np.array([1, 40]), np.array([1.0, 1.0]), 100)
+    >>> within_margin_by_wins(np.array([1.0, 0.0]), few, margin=3.0).round(4).tolist()
+    [[0.0211, 0.0], [0.1205, 0.0]]
+    """
+    known = wins.few & np.isfinite(gain)
+    ahead, behind = wins.split(gain, known)
+    rate = margin / (wins.gain[known] * wins.units)
+    found = np.zeros((2, len(gain)))
+    found[0, known] = tango_tail(behind, ahead, wins.units, difference=rate)
+    found[1, known] = tango_tail(ahead, behind, wins.units, difference=rate)
+    return found
 
 
 def two_one_sided(
@@ -138,7 +197,7 @@ def equivalence(
         In which both scores were defined.
     identical : (pair,) bool
     least : (2, pair) float64, optional
-        What the p of who is ahead and of who is behind are not below, from `within_margin_by_t`.
+        What the p of who is ahead and of who is behind are not below, from `within_margin_by_t` and `within_margin_by_wins`.
 
     Examples
     --------

@@ -114,10 +114,11 @@ _EQUIVALENCE = Method(
     "Equivalence",
     "p = (max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) + 1) / (b + 1)",
     "Two one-sided tests against the margin; each count alone tests that the better, or the worse, of the two is not worse than "
-    "the other by the margin (non-inferiority). Neither is below the p of its t-test, as few units need. The verdict, in this "
-    "order: equivalent where p, corrected by Holm's method over the pairs, is at most α; better where the pair is separated; else "
-    "inconclusive. In place of the first two a pair can be not decided, where no test holds its level. The chance of any false "
-    "equivalence in a family is at most about α, that of any false separation likewise.",
+    "the other by the margin (non-inferiority). Neither is below the p of its t-test, with t as it is and without its skewness "
+    f"(Hall, 1992), nor, where fewer than {FEW_DISCORDANT} right and wrong answers differ, below that of Tango's score (1998). "
+    "The verdict, in this order: equivalent where p, corrected by Holm's method over the pairs, is at most α; better where the "
+    "pair is separated; else inconclusive. In place of the first two a pair can be not decided, where no test holds its level. "
+    "The chance of any false equivalence in a family is at most about α, that of any false separation likewise.",
     "Schuirmann 1987, doi:10.1007/BF01068419",
     "https://doi.org/10.1007/BF01068419",
 )

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, skew, ttest_1samp
+from scipy.stats import t as student
 from support.mmlu_data import read_mmlu
 from support.studies import write_study
 
@@ -34,9 +35,14 @@ def exact_tails(differences: NDArray[np.int64]) -> tuple[float, float]:
 
 
 def least_by_t(differences: NDArray[np.int64], margin: float) -> tuple[float, float]:
-    """Return SciPy's p of "not worse by the margin", of who is ahead and of who is behind."""
-    ahead = ttest_1samp(differences, -margin, alternative="greater").pvalue
-    return float(ahead), float(ttest_1samp(differences, margin, alternative="less").pvalue)
+    """Return the p of "not worse by the margin", of who is ahead and of who is behind: SciPy's, or of t without its skewness."""
+    n, bend = len(differences), float(skew(differences)) / 6 / len(differences) ** 0.5
+    found = []
+    for turned, a in ((differences, bend), (-differences, -bend)):
+        test = ttest_1samp(turned, -margin, alternative="greater")
+        t = float(test.statistic)
+        found.append(max(float(test.pvalue), float(student.sf(t + a + 2 * a * t**2 + 4 / 3 * a**2 * t**3, n - 1))))
+    return found[0], found[1]
 
 
 def test_a_dozen_items_show_equivalence_only_where_student_s_t_does(tmp_path: Path) -> None:

@@ -47,6 +47,17 @@ class Wins:
     gain: _Floats
     units: int
 
+    @property
+    def few(self) -> NDArray[np.bool_]:
+        """(pair,) whether some units differ, but fewer than 20, and each is right or wrong."""
+        return np.asarray((self.discordant > 0) & (self.discordant < FEW_DISCORDANT) & np.isfinite(self.gain))
+
+    def split(self, gain: _Floats, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the wins of whoever is ahead, and of whoever is behind, in the chosen pairs of the gains ≥ 0."""
+        ahead = np.rint(gain[chosen] / self.gain[chosen]).astype(np.int64)
+        m = self.discordant[chosen].astype(np.int64)
+        return (m + ahead) // 2, (m - ahead) // 2
+
 
 @dataclass(frozen=True, eq=False)
 class CompatibleIntervals:
@@ -101,12 +112,9 @@ def compatible_intervals(
     lo, hi = gain - half, gain + half
     by_wins = np.zeros(len(gain), np.bool_)
     if wins is not None and np.isfinite(critical_of_wins):
-        few = (wins.discordant > 0) & (wins.discordant < FEW_DISCORDANT)
-        by_wins = few & np.isfinite(wins.gain) & np.isfinite(gain)
-        ahead = np.rint(gain[by_wins] / wins.gain[by_wins]).astype(np.int64)
-        m = wins.discordant[by_wins].astype(np.int64)
+        by_wins = wins.few & np.isfinite(gain)
         level = 2 * float(ndtr(-min(critical_of_wins, _FURTHEST)))
-        ends = tango((m + ahead) // 2, (m - ahead) // 2, wins.units, alpha=level)
+        ends = tango(*wins.split(gain, by_wins), wins.units, alpha=level)
         lo[by_wins], hi[by_wins] = (end * wins.gain[by_wins] * wins.units for end in ends)
     return CompatibleIntervals(hold_to_verdict(lo, separated), hi, by_wins)
 

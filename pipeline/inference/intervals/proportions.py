@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals.replicate_intervals import INTERVAL_REASONS, Intervals
-from pipeline.numerics.special import ndtri
+from pipeline.numerics.special import ndtr, ndtri
 from pipeline.resampling.measures import Measure, Observed
 
-__all__ = ["PROPORTIONS", "bonett_price", "proportion_intervals", "tango", "wilson"]
+__all__ = ["PROPORTIONS", "bonett_price", "proportion_intervals", "tango", "tango_tail", "wilson"]
 
 _Counts = NDArray[np.integer] | NDArray[np.float64]
 _Ends = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -85,13 +85,41 @@ def _upper_end(b: NDArray[np.float64], c: NDArray[np.float64], n: int, z: float)
     inside, outside = (b - c) / n, np.ones(b.shape)
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
-        linear, constant = (2 * n - b + c) * middle - b - c, -c * middle * (1 - middle)
-        losses = (np.sqrt(linear**2 - 8 * n * constant) - linear) / (4 * n)
-        variance = n * np.maximum(2 * losses + middle * (1 - middle), 0.0)
         # Multiplied out: where nothing varies, as at Δ = 1, only Δ = (b − c)/n itself is inside.
-        holds = np.abs(b - c - n * middle) <= z * np.sqrt(variance)
+        holds = np.abs(b - c - n * middle) <= z * np.sqrt(_variance_given(middle, b, c, n))
         inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
     return np.where((b - c == n) | (outside == 1), 1.0, outside)
+
+
+def _variance_given(difference: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return that of wins − losses, n (2 q + Δ (1 − Δ)), if Δ is the difference of the rates."""
+    linear, constant = (2 * n - b + c) * difference - b - c, -c * difference * (1 - difference)
+    losses = (np.sqrt(linear**2 - 8 * n * constant) - linear) / (4 * n)
+    return np.asarray(n * np.maximum(2 * losses + difference * (1 - difference), 0.0))
+
+
+def tango_tail(wins: _Counts, losses: _Counts, n: int, *, difference: _Counts) -> NDArray[np.float64]:
+    """Return the p of so few wins if the rates differ by ``difference`` or more: Φ of the score of `tango`.
+
+    It is at most α/2 where the upper end of Tango's interval at 1 − α is below the difference.
+
+    Parameters
+    ----------
+    wins, losses : (…,) int
+    n : int
+        All units.
+    difference : (…,) float64
+        Δ > 0; from 1 on p is 0.
+
+    Examples
+    --------
+    >>> tango_tail(np.array([1, 0]), np.array([0, 7]), 100, difference=np.array([0.03, 1.0])).round(4).tolist()
+    [0.1205, 0.0]
+    """
+    b, c, gap = (np.asarray(values, np.float64) for values in np.broadcast_arrays(wins, losses, difference))
+    possible = gap < 1
+    inside = np.where(possible, gap, 0.5)
+    return np.where(possible, ndtr((b - c - n * inside) / np.sqrt(_variance_given(inside, b, c, n))), 0.0)
 
 
 def bonett_price(wins: _Counts, losses: _Counts, n: int, *, alpha: float = 0.05) -> _Ends:

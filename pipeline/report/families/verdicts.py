@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pipeline.dataclass import dataclass
 from pipeline.inference.decision import Bounds, Decisions, bound_computed, bound_counted, decide, decide_max_t
-from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t
+from pipeline.inference.equivalence import VERDICTS, Equivalence, equivalence, judge, within_margin_by_t, within_margin_by_wins
+from pipeline.inference.intervals.compatible_intervals import Wins
 from pipeline.inference.multiple_comparisons.multiplicity import holm_of_decided
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.report.families.adjustment import Adjusted
@@ -96,7 +97,15 @@ class Judged:
 
 
 def read_equivalence(
-    cube: xr.Dataset, known: Evidence, *, margin: float, tails: StudentTails | None, corrected: _Floats, **where: str
+    cube: xr.Dataset,
+    known: Evidence,
+    *,
+    margin: float,
+    tails: StudentTails | None,
+    corrected: _Floats,
+    acceleration: _Floats,
+    wins: Wins,
+    **where: str,
 ) -> Equivalence | None:
     """Read the test of a margin off a cube's counts; None where nothing was counted, nan outside the family.
 
@@ -109,7 +118,10 @@ def read_equivalence(
     tails : StudentTails or None
         Of the units of the test set; None where they are not known, and nothing is corrected.
     corrected : (pair,) float64
-        p of the difference corrected for few units; what is nan there is not corrected here.
+        p of the difference corrected for few units; what is nan there is not corrected by Student's law here.
+    acceleration : (pair,) float64
+        Of the gain ≥ 0; nan where it is not known.
+    wins : Wins
     **where : str
         Metric, test size and procedure.
     """
@@ -118,10 +130,10 @@ def read_equivalence(
         return None
     outside = np.int64(-1)
     above, below = (np.where(known.adjusted.member, counts, outside) for counts in (above, below))
-    least = None
+    least = within_margin_by_wins(known.gain, wins, margin=margin)
     if tails is not None:
-        by_t = within_margin_by_t(known.gain, known.se, margin=margin, tails=tails)
-        least = np.where(np.isfinite(corrected), by_t, 0.0)
+        by_t = within_margin_by_t(known.gain, known.se, margin=margin, tails=tails, acceleration=acceleration)
+        least = np.where(np.isfinite(corrected), np.maximum(by_t, least), least)
     return equivalence(above, below, _trials(known), identical=known.identical, least=least)
 
 

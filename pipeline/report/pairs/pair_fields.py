@@ -152,15 +152,18 @@ def read_columns(
     known = _weigh(cube, seen, tested, family=family, alpha=alpha, **full)
     adjusted = known.adjusted
     within, tails = None, read_student_tails(cube, test_size=test_size, units=effective)
+    wins = read_wins(cube, seen.discordant, **where)
     if margin is not None and counted:
-        within = read_equivalence(cube, known, margin=margin, tails=tails, corrected=tested.corrected, **full)
+        bend = np.where(seen.delta < 0, -1.0, 1.0) * read_floats(cube, "acceleration", **where)
+        within = read_equivalence(
+            cube, known, margin=margin, tails=tails, corrected=tested.corrected, acceleration=bend, wins=wins, **full
+        )
     judged = judge_pairs(cube, known, within, alpha=alpha, margin=margin is not None, **full)
     pairs = len(seen.delta)
     columns = _decided(cube, seen, tested, known, judged, **where)
     if brief:
         return PairColumns(columns, adjusted.decision.by, judged.against)
     if reading.gives_interval:
-        wins = read_wins(cube, seen.discordant, **where)
         columns |= decision_intervals(known, judged, wins=wins, tails=tails, alpha=alpha)
     columns |= read_intervals(cube, seen.delta, alpha=alpha, wanted=intervals, **full)
     columns |= read_tails(cube, **full) if reading.draws else {}
