@@ -32,6 +32,7 @@ VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive", "no
 """The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
 
 _LEVEL = 0.95
+_FURTHEST = 1e60  # of t
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,8 @@ def within_margin_by_t(
     """
     known = np.isfinite(gain) & np.isfinite(se) & (se > 0)
     distance = np.stack([margin + gain, margin - gain])
-    t = np.divide(distance, se, out=np.zeros(distance.shape), where=known)
+    # An infinite margin is beyond all doubt too, and its cube would be no number.
+    t = np.clip(np.divide(distance, se, out=np.zeros(distance.shape), where=known), -_FURTHEST, _FURTHEST)
     # What speaks against the margin is a large gain of who is ahead, and a small one of who is behind.
     bend = np.zeros(gain.shape) if acceleration is None else acceleration
     return np.where(known, skewed_tail(t, np.stack([bend, -bend]), tails=tails), 0.0)

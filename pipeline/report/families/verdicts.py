@@ -116,7 +116,7 @@ def read_equivalence(
     margin : float
         In metric points.
     tails : StudentTails or None
-        Of the units of the test set; None where they are not known, and nothing is corrected.
+        Of the units of the test set; None where they are not known, and nothing is corrected by Student's law.
     corrected : (pair,) float64
         p of the difference corrected for few units; what is nan there is not corrected by Student's law here.
     acceleration : (pair,) float64

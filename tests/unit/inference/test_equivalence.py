@@ -179,23 +179,42 @@ def test_many_units_that_differ_or_none_are_not_held_to_wins():
 
 
 @pytest.mark.parametrize(
-    ("n", "margin", "loss", "before"), [(100, 0.03, 0.0, 0.14), (500, 0.01, 0.0, 0.11), (100, 0.05, 0.02, 0.02)]
+    ("n", "margin", "loss", "rates"),
+    [
+        (100, 0.03, 0.0, [0.195, 0.048, 0.048, 0.048]),
+        (500, 0.01, 0.0, [0.123, 0.007, 0.040, 0.007]),
+        (1000, 0.01, 0.003, [0.072, 0.055, 0.044, 0.044]),
+    ],
 )
-def test_few_wins_are_no_evidence_against_the_margin(n, margin, loss, before):
-    """All outcomes of two systems that differ by the margin exactly: t alone may claim too much, the score does not."""
-    claimed = np.zeros(2)
+def test_few_wins_are_no_evidence_against_the_margin(n, margin, loss, rates):
+    """All outcomes of two systems that differ by the margin exactly, as docs/equivalence.md has them, those without a win included.
+
+    By t as it is, by t without skewness, by t and Tango's score, by all three.
+    """
+    claimed = np.full(4, (1 - margin - 2 * loss) ** n)
     for wins in range(40):
         for losses in range(20 if loss else 1):
             chance = binom.pmf(wins, n, margin + loss) * binom.pmf(losses, n - wins, loss / (1 - margin - loss))
-            gain, differ = np.array([abs(wins - losses) / n]), wins + losses
-            if not 0 < differ < 20:
-                continue  # identical, or held to t
-            se = np.sqrt((differ / n - gain**2) / (n - 1))
-            by_t = within_margin_by_t(gain, se, margin=margin, tails=StudentTails(n))
-            by_score = within_margin_by_wins(gain, Wins(np.array([differ]), np.array([1 / n]), n), margin=margin)
-            claimed += [chance * (by_t.max() <= 0.05), chance * (np.maximum(by_t, by_score).max() <= 0.05)]
-    assert claimed[0] > before
-    assert claimed[1] <= 0.05
+            ahead, behind, differ = max(wins, losses), min(wins, losses), wins + losses
+            if not differ:
+                continue
+            gain = np.array([(ahead - behind) / n])
+            units = np.repeat([1.0, -1.0, 0.0], [ahead, behind, n - differ]) - gain
+            bend = (units**3).sum(keepdims=True) / (6 * (units**2).sum(keepdims=True) ** 1.5)
+            se = np.sqrt((units**2).sum() / n / (n - 1))
+            given = {"margin": margin, "tails": StudentTails(n)}
+            by_t = within_margin_by_t(gain, se, **given).max()
+            unskewed = within_margin_by_t(gain, se, **given, acceleration=bend).max()
+            by_score = within_margin_by_wins(gain, Wins(np.array([differ]), np.array([1 / n]), n), margin=margin).max()
+            p = np.array([by_t, unskewed, max(by_t, by_score), max(unskewed, by_score)])
+            claimed += chance * (p <= 0.05)
+    assert claimed == pytest.approx(rates, abs=0.0006)
+
+
+@pytest.mark.parametrize("acceleration", [None, np.array([0.05]), np.array([-0.05])])
+def test_everything_is_within_an_infinite_margin(acceleration):
+    given = {"margin": np.inf, "tails": StudentTails(20), "acceleration": acceleration}
+    assert within_margin_by_t(np.array([3.0]), np.array([0.1]), **given).max() < 1e-300
 
 
 def judge_intervals(p, lo, hi, same, alpha=0.05):
