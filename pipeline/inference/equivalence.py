@@ -111,7 +111,7 @@ def within_margin_by_t(
     distance = np.stack([margin + gain, margin - gain])
     # An infinite margin is beyond all doubt too, and its cube would be no number.
     t = np.clip(np.divide(distance, se, out=np.zeros(distance.shape), where=known), -_FURTHEST, _FURTHEST)
-    # What speaks against the margin is a large gain of who is ahead, and a small one of who is behind.
+    # That of who is ahead rests on a large gain, that of who is behind on a small one: their skewness has opposite signs.
     bend = np.zeros(gain.shape) if acceleration is None else acceleration
     return np.where(known, skewed_tail(t, np.stack([bend, -bend]), tails=tails), 0.0)
 

@@ -70,6 +70,24 @@ def test_a_dozen_items_show_equivalence_only_where_student_s_t_does(tmp_path: Pa
     assert row["verdict"] != "equivalent"
 
 
+@pytest.mark.parametrize("columns", [("old", "new"), ("new", "old")])
+@pytest.mark.parametrize("points", [1, 100])
+def test_few_wins_show_equivalence_only_where_tango_s_score_does(columns: tuple[str, str], points: int, tmp_path: Path) -> None:
+    """Of 100 answers 3 wins and 2 losses, and a margin of 5 %: t alone would claim it, with p = .047 of whoever is behind."""
+    right = {"old": [0] * 3 + [points] * 97, "new": [points] * 3 + [0] * 2 + [points] * 95}
+    cells = [",".join([f"q{k}", *(str(right[name][k]) for name in columns)]) for k in range(100)]
+    (tmp_path / "answers.csv").write_text("\n".join([",".join(["item", *columns]), *cells]) + "\n", encoding="utf-8")
+    test_sets = {"few": {"format": "scores", "outputs": "answers.csv"}}
+    resampling = {"replicates": 20_000, "margin": {"mean": 0.05 * points}}
+    study = write_study(tmp_path / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=resampling)
+    root = run(study, runs=tmp_path / "runs", serial=True).root
+    (row,) = json.loads((root / "report" / "report.json").read_text())["pairs"]
+    by_t = least_by_t(np.array(right["new"]) - np.array(right["old"]), 0.05 * points)
+    assert by_t[1] == pytest.approx(0.0471, abs=1e-4)
+    assert row["p_behind"] == row["p_equivalence"] == pytest.approx(0.0692, abs=1e-4)
+    assert row["verdict"] == "inconclusive"
+
+
 @pytest.mark.data
 def test_the_p_values_of_a_margin_are_those_of_the_exact_bootstrap(data_dir: Path, tmp_path: Path) -> None:
     """False alarms: 56 binomial tests at 1e-8 each, below 1e-6; the seed is fixed."""

@@ -2,8 +2,8 @@
 
 Of n units drawn Q differ between two systems, and the first is right on M more of them than the second; of the test set on m more.
 Then t*² is (M − m)² (n − 1) / (n Q − M²): whole numbers, of which M is a difference of two systems' and Q is counted in bits
-(`pipeline.resampling.products.differing_units`). Whether |t*| reaches a number, and whether it may be the largest so far, is told
-by a product in single precision, with more room than all rounding takes. Where that does not tell, t* is made by the operations of
+(`pipeline.resampling.products.differing_units`). A product in single precision, with more room than all rounding takes, decides
+whether |t*| reaches a number, and whether it may be the largest so far. Where it cannot, t* is made by the operations of
 `pipeline.resampling.standard_errors.studentise`: the counts are the same as if every t* had been made.
 
 All pairs are gone through on a few replicates, the smallest t first, so that nothing as large as pairs × replicates is held.
