@@ -11,7 +11,7 @@ from pipeline.errors import DataError, StudyError
 from pipeline.interfaces import Items
 from pipeline.items.documents import Grouping, Sources, documents_are_told, read_documents, read_group
 from pipeline.options import suggest
-from pipeline.study.grouping import DOCUMENT, ITEM
+from pipeline.study.grouping import DOCUMENT, ITEM, SPEAKER
 from pipeline.study.marks import dotted
 from pipeline.study.sets import ItemChoice
 
@@ -169,8 +169,21 @@ def choose_unit(asked: str | None, sources: Sources, kept: Collection[str], stra
         groups, notes = read_group(asked, sources, key="resampling.unit")
         return ChosenUnit(asked, groups, notes=tuple(notes))
     if not sources.ids or not documents_are_told(sources):
-        return ChosenUnit(ITEM, reason="no documents are known")
+        return ChosenUnit(ITEM, reason=f"no documents are known{_speakers_instead(sources, kept)}")
     return _by_documents(sources, kept, stratum)
+
+
+def _speakers_instead(sources: Sources, kept: Collection[str]) -> str:
+    """Point to the speakers of a gold without documents, where there are several and some of them say more than one item.
+
+    They are not drawn unasked: a transcript's names are only presumed to begin with a speaker.
+    """
+    gold = sources.gold
+    if gold is None or SPEAKER not in gold.columns:
+        return ""
+    said_by = [speaker for name, speaker in zip(gold.ids, gold.columns[SPEAKER], strict=True) if name in kept]
+    count = len(set(said_by))
+    return f", but {count:,} speakers are; the unit `{SPEAKER}` draws them" if 1 < count < len(said_by) else ""
 
 
 def _by_documents(sources: Sources, kept: Collection[str], stratum: Grouping | None) -> ChosenUnit:

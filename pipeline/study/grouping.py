@@ -14,6 +14,7 @@ __all__ = [
     "ITEM_OR_SENTENCE",
     "REPLICA",
     "ROLES",
+    "SPEAKER",
     "WITHOUT_DOCUMENTS",
     "asked_columns",
     "choosing_columns",
@@ -21,7 +22,7 @@ __all__ = [
     "with_asked_columns",
 ]
 
-ITEM, DOCUMENT, REPLICA = "item", "document", "replica"
+ITEM, DOCUMENT, SPEAKER, REPLICA = "item", "document", "speaker", "replica"
 
 ITEM_OR_SENTENCE = (ITEM, "sentence")
 """Names of the unit of training data that is one item."""

@@ -20,6 +20,7 @@ from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._join import need_system
 from pipeline.items.readers._tables import refuse
 from pipeline.items.readers._transcripts import Transcript, read_marks, without_nothing
+from pipeline.study.grouping import SPEAKER
 
 __all__ = ["CtmReader"]
 
@@ -255,11 +256,11 @@ def _beside(segments: Sequence[_Segment], scored: Sequence[_Segment]) -> tuple[t
 
 def _groups(segments: Sequence[_Segment], columns: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Return what `columns:` of a study asks for of the speakers, channels and labels of segments, under both names."""
-    known = {"speaker": tuple(one.speaker for one in segments), "channel": tuple(one.channel for one in segments)}
+    known = {SPEAKER: tuple(one.speaker for one in segments), "channel": tuple(one.channel for one in segments)}
     for k in range(max((len(one.labels) for one in segments), default=0)):
         known[f"label.{k + 1}"] = tuple(one.labels[k] if k < len(one.labels) else "" for one in segments)
     asked = {name: known[key] for role, key in columns.items() if key in known for name in (role, key)}
-    return {"speaker": known["speaker"], **asked}
+    return {SPEAKER: known[SPEAKER], **asked}
 
 
 def _deal(gold: Items, places: Sequence[int], words: Sequence[str], middles: Sequence[str]) -> dict[int, str]:

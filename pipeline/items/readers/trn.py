@@ -15,6 +15,7 @@ from pipeline.items.readers._files import read_lines, with_warnings, write_lines
 from pipeline.items.readers._join import join_items, need_system
 from pipeline.items.readers._tables import refuse
 from pipeline.items.readers._transcripts import Transcript, read_marks, without_nothing
+from pipeline.study.grouping import SPEAKER
 
 __all__ = ["TrnReader"]
 
@@ -24,7 +25,6 @@ _NAME_BEFORE = re.compile(r"[^ \t]+")
 _NAMED_LIKE_SPEECH = re.compile(r"(?=.*[-_])(?=.*[0-9])[^ \t()]+")
 _COMMENT = ";;"
 _BLANKS = " \t"
-_SPEAKER = "speaker"
 _HELP = {
     "trn": "a line is `words (speaker_utterance)`; for Kaldi's `utterance words` write `format: {name: trn, layout: kaldi}`",
     "kaldi": "a line is `utterance words`; an empty one has its name alone",
@@ -103,7 +103,7 @@ class TrnReader(Reader):
         if not paths:
             return None
         columns: Mapping[str, str] = options.get("columns", {})
-        roles = dict.fromkeys([_SPEAKER, *(role for role, key in columns.items() if key == _SPEAKER)])
+        roles = dict.fromkeys([SPEAKER, *(role for role, key in columns.items() if key == SPEAKER)])
         seen: dict[str, str] = {}
         parts = [self._read_references(path, tuple(roles), seen) for path in paths]
         alternatives = any("reference.alternatives" in part.columns for part in parts)
@@ -111,7 +111,7 @@ class TrnReader(Reader):
             blank = [{"reference.alternatives": ((),) * len(part), **part.columns} for part in parts]
             parts = [Items(part.ids, given, part.source, part.lines, False) for part, given in zip(parts, blank, strict=True)]
         alone = [name for part in parts for name in part.ids if self._speaker(name) == name]
-        if alone and _SPEAKER in columns.values():
+        if alone and SPEAKER in columns.values():
             names = f"{len(alone)} utterances, the first is '{alone[0]}', name no speaker: each is one of its own"
             self._told.append(f"{paths[0]}: {names}; see `speaker:` of the format")
         return join_items(parts)

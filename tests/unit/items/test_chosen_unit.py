@@ -72,6 +72,25 @@ def test_documents_in_a_column_of_a_table_are_known(tmp_path: Path) -> None:
     assert survey(tmp_path, format="scores", outputs="t.csv").frame.units == ("a", "b")
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ([f"{'ab'[k // 6]}_{k}" for k in range(N)], ", but 2 speakers are; the unit `speaker` draws them"),
+        ([f"s{k // 3}-{k}" for k in range(N)], ", but 4 speakers are; the unit `speaker` draws them"),
+        ([f"a_{k}" for k in range(N)], ""),
+        ([f"s{k}_0" for k in range(N)], ""),
+    ],
+)
+def test_speakers_are_pointed_out_where_a_transcript_has_several(names: list[str], told: str, tmp_path: Path) -> None:
+    for one in ("gold", "A", "B"):
+        (tmp_path / f"{one}.trn").write_text("".join(f"word {k} ({name})\n" for k, name in enumerate(names)))
+    given: dict[str, Any] = {"format": "trn", "gold": "gold.trn", "outputs": {"A": "A.trn", "B": "B.trn"}}
+    found = survey(tmp_path, **given)
+    assert (found.unit, found.unit_reason) == ("item", f"no documents are known{told}")
+    if told:
+        assert len(survey(tmp_path, "speaker", **given).frame.units) == int(told.split()[2])
+
+
 def test_nothing_known_is_items_without_a_word(tmp_path: Path) -> None:
     found = survey(tmp_path, **texts(tmp_path))
     assert (found.unit, found.unit_reason, found.warnings) == ("item", "no documents are known", ())
