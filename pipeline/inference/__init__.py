@@ -1,1 +1,1 @@
-"""What follows from counts: p-values with their Monte-Carlo error, and adjustment for many pairs. Arrays only."""
+"""Inference from counts: p-values with their Monte-Carlo error, and adjustment for many pairs. Arrays only."""

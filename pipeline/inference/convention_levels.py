@@ -114,7 +114,7 @@ NULL_CONVENTIONS: Mapping[str, Callable[[int, int, int], float]] = {
 
 
 def null_p(convention: str, *, wins: int, losses: int, units: int) -> float:
-    """Return the p that a convention has for 0/1 scores, as b → ∞.
+    """Return the p that a convention gives for 0/1 scores, as b → ∞.
 
     Examples
     --------

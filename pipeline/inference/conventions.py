@@ -1,4 +1,4 @@
-"""Conventions that depend on a mean and so need a second look at the replicates: that of Riezler and Maxwell.
+"""The convention that depends on a mean and so needs a second pass over the replicates: that of Riezler and Maxwell.
 
 The mean is that of the replicates which are looked at: kept scores are enough, no other replicate has a part in the number, and
 it is what a program that keeps all its replicates would print for these.

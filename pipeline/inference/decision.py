@@ -1,4 +1,4 @@
-"""The p-value by which a pair is judged, and whether other draws would decide otherwise.
+"""The p-value that decides a pair's verdict, and whether other random draws could change the decision.
 
 Every verdict, rank, letter and table asks `decide_family`, and nothing else decides. A decision is *stable*, which means one
 thing everywhere: whatever the p-values are within bounds at level 1 − .01/K, of K decisions, it is the same. All K bounds hold
@@ -125,7 +125,7 @@ def decide_family(
 
 
 def without_zero(p: _Floats) -> _Floats:
-    """Return p-values with the smallest float in place of 0: nothing that was observed has a chance of 0.
+    """Return p-values with the smallest float in place of 0: nothing that was observed has probability 0.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def without_zero(p: _Floats) -> _Floats:
     return np.where(p == 0, SMALLEST, p)
 
 
-_UNSTABLE_SHARE = 0.01  # chance that any of K decisions is called stable wrongly
+_UNSTABLE_SHARE = 0.01  # chance of wrongly calling any of K decisions stable
 _STATED = 0.95  # level of the errors that stand beside computed p-values
 
 
@@ -152,7 +152,7 @@ def stable_level(decisions: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Between what p-values lie.
+    """Lower and upper bounds of p-values.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Bounds:
 
 
 def bound_counted(hits: NDArray[np.integer], replicates: NDArray[np.integer], *, p: NDArray[np.float64]) -> Bounds:
-    """Bound the p-values of one family that infinitely many replicates would give (Clopper and Pearson).
+    """Bound the p-values that infinitely many replicates would give for one family (Clopper and Pearson).
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def bound_computed(p: NDArray[np.float64], error: NDArray[np.float64], *, random
 
 
 def stable_alone(bounds: Bounds, alpha: float) -> NDArray[np.bool_]:
-    """Tell where p ≤ α is the same at both ends, of each p by itself: nothing is adjusted. False where there is no p."""
+    """Tell for each p alone, without adjustment, whether p ≤ α has the same answer at both ends. False where there is no p."""
     with np.errstate(invalid="ignore"):  # comparisons with nan are False
         return np.asarray((bounds.hi <= alpha) | (bounds.lo > alpha))
 
@@ -245,7 +245,7 @@ class Decisions:
 
 
 def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = None) -> Decisions:
-    """Bound what Holm decides in one family.
+    """Bound Holm's decisions in one family.
 
     A pair is separated where Holm rejects it, also with floors in place of smaller p-values. That never becomes True when any p
     rises: the ends of all p-values bound it, those of other pairs too, on which Holm's steps depend.
@@ -273,7 +273,7 @@ def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = 
 
 
 def decide_max_t(max_t: Bounds, *, alpha: float, floor: NDArray[np.float64]) -> Decisions:
-    """Bound what max-T decides in one family: a pair is separated where its adjusted p and its floor are at most α.
+    """Bound max-T's decisions in one family: a pair is separated where its adjusted p and its floor are at most α.
 
     Parameters
     ----------

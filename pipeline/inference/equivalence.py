@@ -1,4 +1,4 @@
-"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, read off counts.
+"""Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, from counts.
 
 Counts of few units are too small, as they are for differences, and of skewed gains: Student's tails of the same two tests, with t
 as it is and without its skewness, bound them from below. Of right and wrong answers that rarely differ, Tango's score does.
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 VERDICTS = ("not measured", "equivalent", "better", "worse", "inconclusive", "not decided")
-"""The first where there is neither a p of equivalence nor one of the difference: that is no failure of the system."""
+"""The first is for pairs with neither a p of equivalence nor one of the difference, which is not the system's failure."""
 
 _LEVEL = 0.95
 _FURTHEST = 1e60  # of t
@@ -79,7 +79,7 @@ def within_margin_by_t(
     tails: StudentTails,
     acceleration: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the two one-sided p by Student's t, of who is ahead and of who is behind: P(T ≥ (margin ± δ)/se).
+    """Return the two one-sided p by Student's t, for the system ahead and for the one behind: P(T ≥ (margin ± δ)/se).
 
     They are those of Schuirmann's tests for the mean of Gaussian units, with the jackknife's standard error. The counts of a
     bootstrap reject 7.6 % of true nulls at .05 with 10 units, as its replicates have narrower tails (docs/units.md). Where the
@@ -109,15 +109,15 @@ def within_margin_by_t(
     """
     known = np.isfinite(gain) & np.isfinite(se) & (se > 0)
     distance = np.stack([margin + gain, margin - gain])
-    # An infinite margin is beyond all doubt too, and its cube would be no number.
+    # An infinite margin is certain too, and its cube would be nan.
     t = np.clip(np.divide(distance, se, out=np.zeros(distance.shape), where=known), -_FURTHEST, _FURTHEST)
-    # That of who is ahead rests on a large gain, that of who is behind on a small one: their skewness has opposite signs.
+    # The p of the system ahead rests on a large gain, that of the one behind on a small one: their skewness has opposite signs.
     bend = np.zeros(gain.shape) if acceleration is None else acceleration
     return np.where(known, skewed_tail(t, np.stack([bend, -bend]), tails=tails), 0.0)
 
 
 def within_margin_by_wins(gain: NDArray[np.float64], wins: Wins, *, margin: float) -> NDArray[np.float64]:
-    """Return the two one-sided p by Tango's score, of who is ahead and of who is behind, where fewer than 20 units differ.
+    """Return the two one-sided p by Tango's score, for the system ahead and the one behind, where fewer than 20 units differ.
 
     A bootstrap knows nothing of units that it has not seen: one win of 100 answers and no loss look like a gain of 1 point with a
     standard error of 1, whatever the chance of a win is.

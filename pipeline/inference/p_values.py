@@ -1,4 +1,4 @@
-"""p-values of pairs under every convention, with their Monte-Carlo error, read off the counts of a pass."""
+"""p-values of pairs under every convention, with their Monte-Carlo error, from the counts of a pass."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PValues:
 
     @cached_property
     def _bounds_of_error(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self.bounds(_LEVEL)  # only when asked: thousands of null data sets have p-values that nobody asks it of
+        return self.bounds(_LEVEL)  # computed on demand: thousands of null data sets have p-values whose error is never needed
 
     def bounds(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return Clopper-Pearson bounds at any level; ``lo`` and ``hi`` are those at 95 %.
@@ -108,7 +108,7 @@ def p_values(
     conventions: Collection[str] = CONVENTIONS,
     bias: bool = True,
 ) -> PValues:
-    """Read the p-values off three-way counts.
+    """Return the p-values that three-way counts give.
 
     Two-sided hits are #(> 2δ) + #(= 2δ) + #(< 0) + #(= 0), which for δ > 0 is #(|δ* − δ| ≥ δ). Identical systems have p = 1.
     Systems that differ but score the same (δ = 0) have a two-sided p of 1 and no one-sided one: there is no order.

@@ -1,4 +1,4 @@
-"""What skewed gains do to the tails of t, and a one-sided p that takes it into account."""
+"""The effect of skewed gains on the tails of t, and a one-sided p that allows for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["skewed_tail", "unskew"]
 
 
 def unskew(t: NDArray[np.float64], acceleration: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return t without the skewness that skewed units give it: t + a + 2 a t² + 4/3 a² t³.
+    """Return t corrected for the skewness of the units: t + a + 2 a t² + 4/3 a² t³.
 
     Hall's transformation, which rises with t (1992, On the removal of skewness by transformation, J. R. Statist. Soc. B 54,
     221-228). The acceleration a is a sixth of the skewness of the units over the root of their number. Where gains have a long

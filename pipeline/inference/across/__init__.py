@@ -1,1 +1,1 @@
-"""Statements over many test sets, systems or measures: suites, agreement, correlation, labels."""
+"""Conclusions across many test sets, systems or measures: suites, agreement, correlation, labels."""

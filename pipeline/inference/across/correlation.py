@@ -71,5 +71,5 @@ def share_above(x: NDArray[np.float64], y: NDArray[np.float64], *, level: float 
     z = float(ndtri((1 + level) / 2))
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    # Of none and of all the end is 0 and 1; rounding would leave a little.
+    # With no or all successes an end is exactly 0 or 1; rounding would leave it a little off.
     return Estimate(share, 0.0 if share == 0 else max(middle - reach, 0.0), 1.0 if share == 1 else min(middle + reach, 1.0))

@@ -1,4 +1,4 @@
-"""The ratio of the standard errors of one kind of pairs to those of others, with p by dealing labels to systems at random.
+"""Compare the standard errors of one kind of pair with those of all others; p comes from permuting the systems' labels.
 
 With se_j and gain_j of pair j, and D_j = 1 for the pairs of the kind, the least squares fit
 
@@ -29,7 +29,7 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class LabelTest:
-    """The standard error of pairs of a kind beside that of all others.
+    """Standard errors of one kind of pair compared with those of all other pairs.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class LabelTest:
 
 
 def count_arrangements(labels: NDArray[np.int64]) -> int:
-    """Count the different ways to deal the labels to the systems.
+    """Count the distinct assignments of the labels to the systems.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def count_arrangements(labels: NDArray[np.int64]) -> int:
 
 
 def list_arrangements(labels: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Go through the different ways to deal the labels, in lexicographic order.
+    """Yield the distinct assignments of the labels, in lexicographic order.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def list_arrangements(labels: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def draw_orders(key: int, first: int, count: int, size: int) -> NDArray[np.int64]:
-    """Return consecutive random orders of so many things, by address: (order, thing) int64.
+    """Return consecutive random permutations of a number of things, drawn by address: (order, thing) int64.
 
     An order sorts the thing's words of its replicate; of a thousand things two words are equal once in 8000 orders, and stay as
     they are.

@@ -16,7 +16,7 @@ UnitValues = NDArray[np.float64]
 """(system, unit): what a unit adds to the score of a system, whose score is the mean."""
 
 _ROUNDING = 1e-14
-"""Values nearer to each other than this share of their size may be of one number: .1 · 3 and .3."""
+"""Values closer together than this share of their size may be one number, rounded differently: .1 · 3 and .3."""
 
 
 def soft_accuracy(p: NDArray[np.float64], reference: NDArray[np.float64]) -> float:

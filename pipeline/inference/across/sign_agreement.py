@@ -44,7 +44,7 @@ def expected_agreement(effects: NDArray[np.float64], low: float, high: float) ->
     0.995
     """
     upper = np.inf if low <= 0 else -float(ndtri(low))
-    lower = max(-float(ndtri(high)), 0.0) if high < 1 else 0.0  # turned pairs have z of at least 0
+    lower = max(-float(ndtri(high)), 0.0) if high < 1 else 0.0  # pairs are ordered so that z ≥ 0
     if upper <= lower or not len(effects):
         return None
     right = float(np.sum(ndtr(upper - effects) - ndtr(lower - effects)))
@@ -54,7 +54,7 @@ def expected_agreement(effects: NDArray[np.float64], low: float, high: float) ->
 
 @dataclass(frozen=True, eq=False)
 class SignCounts:
-    """How often pairs were observed on drawn test sets and had the right sign, as sums that do not grow with observations.
+    """How often pairs were observed on drawn test sets and had the right sign, as sums of fixed size.
 
     Columns are: observed, right.
 
@@ -78,13 +78,13 @@ class SignCounts:
 
     @classmethod
     def of(cls, pairs: NDArray[np.int64], *, sets: int) -> SignCounts:
-        """Return counts of nothing."""
+        """Return empty counts."""
         systems = int(pairs.max()) + 1 if len(pairs) else 0
         shapes = ((systems, 2), (sets, 2), (2, 2))
         return cls(pairs, np.zeros((len(pairs), 2), np.int32), *(np.zeros(shape, np.int64) for shape in shapes))
 
     def add(self, test_set: int, observed: NDArray[np.bool_], right: NDArray[np.bool_]) -> None:
-        """Count a test set, once: which pairs are observed, and of which the sign is right there."""
+        """Add a test set, once: which pairs were observed on it, and which of them had the right sign."""
         both = np.stack([observed, observed & right], axis=1)
         self.by_pair[...] += both
         of_system = np.zeros_like(self.by_system)

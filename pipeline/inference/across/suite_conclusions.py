@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SuiteConclusion:
-    """What is held of every pair, in each of the directions that were asked for.
+    """The conclusion about every pair, in each direction asked for.
 
     Parameters
     ----------

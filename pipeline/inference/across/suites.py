@@ -17,7 +17,7 @@ __all__ = ["Heterogeneity", "Suite", "conclude_suite", "directed_hits", "directe
 
 @dataclass(frozen=True, eq=False)
 class Suite:
-    """What a fixed direction is worth over a suite.
+    """The evidence for one fixed direction across a suite.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def directed_p(
 def least_directed(
     ahead: NDArray[np.bool_], *, by_t: NDArray[np.float64], floor: NDArray[np.float64], flat: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return what the p of "A is better" and of "A is worse" are not below: (2, pair), 0 for the side that is behind.
+    """Return lower limits of the p of "A is better" and of "A is worse": (2, pair), 0 for the side that is behind.
 
     The side that is behind has a p above ½ by any test.
 
@@ -159,7 +159,7 @@ def conclude_suite(p: NDArray[np.float64], *, alpha: float) -> Suite:
 
 @dataclass(frozen=True, eq=False)
 class Heterogeneity:
-    """Whether one gain would do for all test sets.
+    """Whether the test sets are consistent with one common gain.
 
     Parameters
     ----------

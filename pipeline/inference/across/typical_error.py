@@ -1,4 +1,4 @@
-"""The typical standard error of many pairs, how well the units of a test set know it, and whether several test sets have one."""
+"""The typical standard error of many pairs, how precisely a test set estimates it, and whether several test sets share one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) 
 
 @dataclass(frozen=True)
 class WelchTest:
-    """Whether several estimates of unequal precision are of one value.
+    """Whether several estimates of unequal precision agree on one value.
 
     Parameters
     ----------

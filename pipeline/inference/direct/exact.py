@@ -29,7 +29,7 @@ from pipeline.resampling.observe import TOLERANCE
 __all__ = ["exact_tests", "mark_model_tails", "sign_flips_of_few"]
 
 PARTS = ("bootstrap", "sign-flip")
-"""What is computed together: the exact law of the bootstrap, and that of random swaps."""
+"""The laws that can be computed together: that of the bootstrap, and that of random swaps."""
 """Their names."""
 
 _MODEL_TAIL = 1e-6
@@ -85,7 +85,7 @@ def exact_tests(
         for name, event in (("bootstrap", "two_sided"), ("sign-flip", "sign_flip"))
     }
     if measure.stratum is not None:
-        # The law of draws from all units alike is another one; swaps do not know strata.
+        # This is the law of draws from all units together, which strata change; swaps are the same with strata.
         reason["bootstrap"][:] = code_of("within strata", REASONS)
     above, _, below, at_zero, two_sided, flipped = zip(low.T, high.T, strict=True)
     bootstrap = assemble(

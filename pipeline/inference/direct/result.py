@@ -1,4 +1,4 @@
-"""What a procedure without draws returns: p-values, how each is known, and why one is missing."""
+"""The result of a procedure without draws: p-values, how each was obtained, and why one is missing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LABELS: Mapping[str, str] = {
     "normal, numerators": "asymptotic, of the units' differences of numerators, as denominators vary",
     "saddlepoint": "asymptotic: a tangent plane's saddlepoint tail, without a stated error",
 }
-"""What must be said beside a number, by name and in words. Its position is the code."""
+"""Caveats to print beside a number, by name and in words. Its position is the code."""
 
 Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 """(pair,) lower and upper bounds of the natural logarithm of a p-value; equal where it is known."""
@@ -98,7 +98,7 @@ class DirectP:
 
     @property
     def two_sided(self) -> NDArray[np.float64]:
-        """(pair,) p-values without a side."""
+        """(pair,) two-sided p-values."""
         return self.of("two-sided")
 
     @property
@@ -129,7 +129,7 @@ def assemble(
     relative_error: Mapping[str, NDArray[np.float64]] | None = None,
     about_gain: bool = True,
 ) -> DirectP:
-    """Put the conventions of a procedure together, and apply what holds for all procedures.
+    """Combine the conventions of a procedure into one result, and apply the rules common to all procedures.
 
     Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays, and is 1 by definition, but of a test
     whose null is not about the gain: there it is the test's own.

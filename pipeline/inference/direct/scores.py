@@ -1,4 +1,4 @@
-"""What a unit's own score is, which pairs have one, and the differences of units, pair by pair.
+"""The scores of single units: which pairs have them, and the differences between two systems unit by unit.
 
 Where the two systems of a pair have the same denominators c, the gain is Σd / Σc with d the differences of numerators; where c is
 constant besides, it is the mean of the units' differences d/c.
@@ -31,7 +31,7 @@ MEMORY = 2**26
 
 
 def denominator_groups(measure: Measure) -> NDArray[np.int64]:
-    """Return systems of a ratio with the same denominators the same number.
+    """Give each system of a ratio a group number; systems with the same denominators share one.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def denominator_groups(measure: Measure) -> NDArray[np.int64]:
 
 
 def why_no_numerators(measure: Measure) -> NDArray[np.int8]:
-    """Tell why the gain of a pair is no Σd / Σc over common denominators.
+    """Say why the gain of a pair cannot be written as Σd / Σc over common denominators.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def is_mean(measure: Measure) -> NDArray[np.bool_]:
 
 
 def has_two_values(measure: Measure) -> NDArray[np.bool_]:
-    """Tell of which pairs the numerators of all units have two values at most, such as 0 and 1.
+    """Tell for which pairs the numerators of all units take at most two values, such as 0 and 1.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def has_two_values(measure: Measure) -> NDArray[np.bool_]:
 
 
 def gain_of_a_win(measure: Measure) -> NDArray[np.float64]:
-    """Return what one discordant unit adds to the gain of the system that has it right, where units score one of two values.
+    """Return what winning one discordant unit adds to a system's gain, where units score one of two values.
 
     The gain is this times wins less losses, and wins and losses are all discordant units.
 

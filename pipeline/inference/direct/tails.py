@@ -1,4 +1,4 @@
-"""Bootstrap p-values that are too small to be counted: tails where fewer than ten replicates were met.
+"""Bootstrap p-values too small to be counted: tails computed where fewer than ten replicates count against a gain.
 
 With common denominators the exact law is taken. Otherwise resamples are drawn from tilted chances (`tilting`), their true scores
 compared as in the pass, and every one weighted by how much likelier it would have been untilted: unbiased, whatever the score,
@@ -31,10 +31,10 @@ from pipeline.resampling.observe import TOLERANCE
 __all__ = ["TAIL_DRAWS", "bootstrap_tails", "choose_tails", "few_hits", "tail_points", "tilted_tails"]
 
 _SHORT = 2**18
-"""Values of a law times points of a ring up to which sums are taken directly; beyond, units are sorted and transformed."""
+"""Up to this many values of a law times points of a ring, sums are taken directly; beyond, units are sorted and transformed."""
 
 _FEWEST_VALUES = 4
-"""Of a law: with fewer, other work takes as long."""
+"""Values of a law; with fewer, other work takes as long."""
 
 _SIGMAS = 24
 """Standard deviations that a ring spans: twelve on either side."""
@@ -188,7 +188,7 @@ def tilted_tails(
         upper, lower = upper or _NOTHING, lower or _NOTHING
         parts = (upper.strict, upper.weak.plus(lower.weak), lower.strict, lower.weak)
         logs[:, pair], errors[:, pair] = [part.log_p for part in parts], [part.relative_error for part in parts]
-    logs[np.isneginf(logs)] = np.nan  # no tilted draw hit: that it cannot be is not known
+    logs[np.isneginf(logs)] = np.nan  # no tilted draw hit, which does not prove that none can
     if defined is not None:
         with np.errstate(divide="ignore"):  # a pair that is never defined has no gain either
             logs -= np.log(defined)
@@ -212,7 +212,7 @@ def tilted_tails(
 
 @dataclass(frozen=True)
 class _Chance:
-    """A tail and its relative standard error, nan where it is not known."""
+    """A tail probability and its relative standard error, nan where it is not known."""
 
     log_p: float
     relative_error: float
@@ -225,7 +225,7 @@ class _Chance:
 
 @dataclass(frozen=True)
 class _Side:
-    """Chances of what is beyond a threshold, and of what is beyond it or on it."""
+    """The probabilities of lying beyond a threshold, and of lying beyond or on it."""
 
     strict: _Chance
     weak: _Chance
@@ -274,7 +274,7 @@ def _estimate(problem: _Problem, side: int, *, key: int, draws: int, memory_byte
 
 
 def _weigh(log_weight: NDArray[np.float64], scale: float, draws: int) -> _Chance:
-    """Average the weights of the draws that hit, those of the others being 0."""
+    """Average the weights of all draws, 0 for those that do not hit."""
     if not len(log_weight):
         return _NONE
     shares = np.exp(log_weight - scale)

@@ -61,7 +61,7 @@ class PairGain:
         return np.asarray(self.sign * (one - other))
 
     def influence(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how much n times a unit's chance moves the gain, at these chances: (unit,), of mean 0 under them."""
+        """Return n times the derivative of the gain by each chance, at these chances: (unit,), with mean 0 under them."""
         values = self.sign * (self._slide(self.first, chances) - self._slide(self.second, chances))
         return np.asarray(values - chances @ values)
 
@@ -78,7 +78,7 @@ class PairGain:
 
 @dataclass(frozen=True, eq=False)
 class Tilt:
-    """Chances of the units, and what the tail is like there.
+    """Tilted chances of the units, and a description of the tail there.
 
     Parameters
     ----------

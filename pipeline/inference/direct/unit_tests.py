@@ -210,7 +210,7 @@ def _coins(wins: NDArray[np.int64], losses: NDArray[np.int64], *, mid_p: bool) -
 
 def _rank_block(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the logarithms of the one-sided and the two-sided p of each row, and whether its law was enumerated."""
-    from scipy import stats  # half a second to import, and asked for by nobody else here
+    from scipy import stats  # takes half a second to import, and nothing else here needs it
 
     one, two = np.empty((2, len(rows)))
     discordant = np.count_nonzero(rows, axis=1)
@@ -240,7 +240,7 @@ def _midrank_tails(rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArra
     width = min(_MIDRANK_UNITS, rows.shape[1])
     order = np.argsort(np.abs(rows), axis=1, kind="stable")[:, rows.shape[1] - width :]
     largest = np.take_along_axis(rows, order, axis=1)
-    zeros = np.count_nonzero(largest == 0, axis=1)[:, None]  # they stand first, and have the lowest ranks together
+    zeros = np.count_nonzero(largest == 0, axis=1)[:, None]  # zeros come first and share the lowest ranks
     ranks = np.where(largest == 0, 0, np.rint(2 * (stats.rankdata(np.abs(largest), axis=1) - zeros))).astype(np.int64)
     total = int(ranks.sum(axis=1).max(initial=0))
     law = np.zeros((len(rows), total + 1))

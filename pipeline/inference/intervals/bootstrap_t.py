@@ -1,4 +1,4 @@
-"""Bootstrap-t intervals, and their p, read off t*: each replicate has a standard error of its own."""
+"""Bootstrap-t intervals and their p, from t*: each replicate has its own standard error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["BOOTSTRAP_T", "SIMULTANEOUS_STUDENTISED", "STUDENTISED", "BootstrapT
 STUDENTISED, SIMULTANEOUS_STUDENTISED = "studentised", "simultaneous-studentised"
 
 BOOTSTRAP_T = (STUDENTISED, SIMULTANEOUS_STUDENTISED)
-"""Of one pair, equal-tailed · of all pairs of a family together, symmetric."""
+"""For one pair, equal-tailed · for all pairs of a family together, symmetric."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def bootstrap_t(
 
 
 class BootstrapTReader:
-    """Reads `bootstrap_t` off t* that somebody else goes through, and makes those itself that nobody showed it.
+    """Computes `bootstrap_t` from t* made for another purpose, and makes the t* of the remaining pairs itself.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class BootstrapTReader:
             self._maxima = np.fmax(self._maxima, np.fmax.reduce(far, axis=0))
 
     def result(self, draws: Draws | StratifiedDraws, *, memory_bytes: int = 2**28) -> BootstrapT:
-        """Return what all pairs say, after those are drawn that were not added."""
+        """Return the result for all pairs, after drawing those that were not added."""
         alpha, methods, pairs = self._alpha, self._methods, len(self._seen)
         if self._measure.form != "ratio":
             code = np.full(pairs, INTERVAL_REASONS.index("not a ratio"), np.int8)
@@ -138,7 +138,7 @@ class BootstrapTReader:
 
 @dataclass(frozen=True, eq=False)
 class _Reading:
-    """What blocks of pairs say, put together; of the better system over the other."""
+    """Results of blocks of pairs, collected; gains are of the better system over the other."""
 
     delta: NDArray[np.float64]
     se: NDArray[np.float64]
@@ -152,7 +152,7 @@ class _Reading:
 
     @classmethod
     def of(cls, pairs: int) -> _Reading:
-        """Return one without any pair yet."""
+        """Return an empty collection."""
         delta, se, slack, t, lo, hi, p = (np.full(pairs, np.nan) for _ in range(7))
         return cls(delta, se, slack, t, lo, hi, p, np.zeros(pairs, np.int8), np.zeros(pairs, np.int64))
 

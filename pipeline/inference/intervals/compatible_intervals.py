@@ -1,4 +1,4 @@
-"""Simultaneous intervals of the gains of a family, and such as never contradict the verdicts beside them.
+"""Simultaneous intervals of the gains of a family, made so that they never contradict the verdicts beside them.
 
 `simultaneous` gives δ ± c · se, with the c that all pairs of the family share. In `compatible_intervals` gains are of the better
 system over the other, and so not negative; a pair of right and wrong answers that differs on few units has Tango's interval, by the
@@ -53,7 +53,7 @@ class Wins:
         return np.asarray((self.discordant > 0) & (self.discordant < FEW_DISCORDANT) & np.isfinite(self.gain))
 
     def split(self, gain: _Floats, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the wins of whoever is ahead, and of whoever is behind, in the chosen pairs of the gains ≥ 0."""
+        """Return the wins of the system ahead, and of the one behind, in the chosen pairs, whose gains are ≥ 0."""
         ahead = np.rint(gain[chosen] / self.gain[chosen]).astype(np.int64)
         m = self.discordant[chosen].astype(np.int64)
         return (m + ahead) // 2, (m - ahead) // 2
@@ -61,7 +61,7 @@ class Wins:
 
 @dataclass(frozen=True, eq=False)
 class CompatibleIntervals:
-    """One interval a pair.
+    """One interval for each pair.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def tango(wins: _Counts, losses: _Counts, n: int, *, alpha: float = 0.05) -> _En
     _check(n, alpha)
     b, c = (np.asarray(counts, np.float64) for counts in np.broadcast_arrays(wins, losses))
     z = -ndtri(alpha / 2)
-    # Mirrored, a lower end is an upper end.
+    # The lower end is the upper end of the mirrored problem.
     return -_upper_end(c, b, n, z), _upper_end(b, c, n, z)
 
 
@@ -92,14 +92,14 @@ def _upper_end(b: NDArray[np.float64], c: NDArray[np.float64], n: int, z: float)
 
 
 def _variance_given(difference: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return that of wins − losses, n (2 q + Δ (1 − Δ)), if Δ is the difference of the rates."""
+    """Return the variance of wins − losses, n (2 q + Δ (1 − Δ)), if Δ is the difference of the rates."""
     linear, constant = (2 * n - b + c) * difference - b - c, -c * difference * (1 - difference)
     losses = (np.sqrt(linear**2 - 8 * n * constant) - linear) / (4 * n)
     return np.asarray(n * np.maximum(2 * losses + difference * (1 - difference), 0.0))
 
 
 def tango_tail(wins: _Counts, losses: _Counts, n: int, *, difference: _Counts) -> NDArray[np.float64]:
-    """Return the p of so few wins if the rates differ by ``difference`` or more: Φ of the score of `tango`.
+    """Return the p of as few wins as this if the rates differ by ``difference`` or more: Φ of the score of `tango`.
 
     It is at most α/2 where the upper end of Tango's interval at 1 − α is below the difference.
 

@@ -38,7 +38,7 @@ simultaneous interval of a pair that is not tested; a bootstrap-t interval of a 
 where those of too many are lost in rounding; an interval of rates, of a score that is no mean of two values; a simultaneous
 interval where no max-T is made."""
 
-_SOME = 256  # replicates that show how large a system's scores are; a single one may be undefined
+_SOME = 256  # replicates that show the size of a system's scores; a single one may be undefined
 _SLACK = 1e-9  # (b + 1) α may miss a whole number by a rounding error
 
 
@@ -75,7 +75,7 @@ share · α · b is whole, that is p = share · α. An end at 0 is inside for a 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """One interval a pair.
+    """One interval for each pair.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def intervals(
     {'percentile': ([-35.0], [55.0]), 'basic': ([-39.0], [51.0]), 'symmetric': ([-37.0], [53.0])}
     """
     _check(methods, alpha, len(pairs), delta, identical, se)
-    # Every pair is looked at from the side that is ahead, and its intervals are turned back at the end.
+    # Every pair is oriented so that its gain is not negative, and its intervals are turned back at the end.
     behind = delta < 0
     turned = behind if higher_is_better else ~behind
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
@@ -231,7 +231,7 @@ def refuse(
     slack: NDArray[np.float64],
     replicates: NDArray[np.integer],
 ) -> NDArray[np.int8]:
-    """Tell which pairs can have no interval by any method, as positions in `INTERVAL_REASONS`; 0 for the others."""
+    """Say why a pair can have no interval by any method, as positions in `INTERVAL_REASONS`; 0 for pairs that can."""
     undefined = ~np.isfinite(delta) | (replicates == 0)
     with np.errstate(invalid="ignore"):  # a comparison with nan is False
         return np.select([identical, undefined, ~np.isfinite(se), se <= slack], [1, 2, 3, 4]).astype(np.int8)

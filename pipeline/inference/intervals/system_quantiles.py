@@ -76,7 +76,7 @@ class QuantileInterval:
 
 
 def needed_pairs(share: float, *, level: float = 0.95) -> int | None:
-    """Return how many independent values an interval for a quantile takes: both ends must be among them.
+    """Return how many independent values an interval for a quantile needs: both its ends must be among them.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def needed_pairs(share: float, *, level: float = 0.95) -> int | None:
 
 
 def order_limits(pairs: float, share: float, *, level: float = 0.95) -> tuple[float | None, float | None]:
-    """Return between which shares of so many independent values their quantile lies; None for an end that is beyond them.
+    """Return the ranks, as shares of the independent values, between which their quantile lies; None for an end beyond them.
 
     The upper end is k/n with P(Bin(n, q) ≥ k) = (1 − level)/2, the lower one k/n with P(Bin(n, q) < k) = (1 − level)/2.
 
@@ -169,7 +169,7 @@ def _order_statistic(ordered: NDArray[np.float64], part: float) -> float:
 def _worth(
     values: NDArray[np.float64], first: NDArray[np.int64], second: NDArray[np.int64], at: float, systems: SystemSample
 ) -> float:
-    """Return the number of independent pairs that estimate the share of pairs at or below a value as surely.
+    """Return the effective number of pairs: independent ones that estimate the share of pairs up to a value equally well.
 
     Where pairs have exactly this value the share below it is looked at too, and the smaller number is returned.
     """
@@ -180,7 +180,7 @@ def _worth(
             continue
         excess = (hits - part) / len(values)
         size = int(systems.draw.max()) + 1
-        # A pair of two systems that came together goes when their draw goes, once.
+        # A pair of two systems from one draw is left out once, with that draw.
         of_draw = np.bincount(one, weights=excess, minlength=size) + np.bincount(
             other, weights=excess * (one != other), minlength=size
         )

@@ -124,7 +124,7 @@ ALTERNATIVES = ("two-sided", "better", "worse")
 """The two differ · the other system is better than the baseline · it is worse; a side is fixed before looking."""
 
 REASONS = ("", "identical", "no order", "no spread", "undefined", "not in the family")
-"""Why a pair is no member: its systems are identical; δ = 0 and there is no se; se = 0 although δ is not; δ or se is undefined;
+"""Why a pair is not a member: its systems are identical; δ = 0 and there is no se; se = 0 although δ is not; δ or se is undefined;
 it is not tested. The first three have p = 1, the others none."""
 
 _CERTAIN = (1, 2, 3)
@@ -293,7 +293,7 @@ def _reasons(
 ) -> NDArray[np.int8]:
     undefined = ~np.isfinite(delta) | ((delta != 0) & ~np.isfinite(se))
     noise = TOLERANCE * np.abs(np.nan_to_num(score[rows])).sum(axis=1)
-    spread = np.isfinite(se) & (se > noise)  # one that rounding made is none
+    spread = np.isfinite(se) & (se > noise)  # a spread that comes from rounding does not count
     return np.select([identical, undefined, spread, delta == 0], [1, 4, 0, 2], 3).astype(np.int8)
 
 

@@ -1,4 +1,4 @@
-"""What replicates that all systems share say of a whole family.
+"""Max-T: adjusted p-values and error rates of a whole family, from replicates that all systems share.
 
 The maximum over pairs has on them the law that it has in the data, whatever the pairs have in common. Two things are read off it:
 
@@ -63,7 +63,7 @@ class MaxT:
 
 
 class StepDown:
-    """Counts that grow by blocks of replicates; any division into blocks gives the same.
+    """Counts that grow block by block; any division of the replicates into blocks gives the same result.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class StepDown:
         self._largest.append(largest)
 
     def result(self) -> MaxT:
-        """Adjust by what was counted so far; without a replicate every member has p = 1."""
+        """Return the p-values adjusted by the counts so far; without replicates every member has p = 1."""
         family = self._family
         hits, replicates = (np.zeros(len(family.reason), np.int64) for _ in range(2))
         hits[family.pair], replicates[family.pair] = self._hits, self._defined
@@ -124,7 +124,7 @@ def _bounds(
 
 
 def _spread(family: PairFamily, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Make values of members monotone and give them their places among all pairs."""
+    """Make the members' values monotone and put them in their places among all pairs."""
     spread = np.where(family.certain, 1.0, np.nan)
     spread[family.pair] = np.maximum.accumulate(values)
     return spread
@@ -210,7 +210,7 @@ class AnyExceeds:
 
 
 def _count_few(scores: NDArray[np.float64], members: Members, two_sided: bool, critical: NDArray[np.float64]) -> tuple[int, int]:
-    """Do what `count_any` does in NumPy, and so with the same counts."""
+    """Count as `count_any` does, in NumPy and with the same result."""
     exceeded, undefined = np.zeros((2, scores.shape[1]), np.bool_)
     with np.errstate(all="ignore"):
         for member, threshold in enumerate(critical):

@@ -60,7 +60,7 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def holm_of_decided(p: NDArray[np.float64], undecided: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Adjust p-values as `holm` does where some are no evidence, however small: these leave no share of the level to others.
+    """Adjust p-values as `holm` does where some are no evidence, however small: these release no share of the level to others.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _adjust(p: NDArray[np.float64], adjust_ordered: Callable[[NDArray[np.float64
 
 @dataclass(frozen=True)
 class Adjustment:
-    """What an adjustment promises.
+    """What an adjustment guarantees.
 
     Parameters
     ----------

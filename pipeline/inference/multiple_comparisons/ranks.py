@@ -1,4 +1,4 @@
-"""Ranks that a family of pairs allows: intervals, lines, ties and letters.
+"""Ranks implied by the verdicts of a family of pairs: intervals, lines, ties and letters.
 
 All of it is read off adjusted p-values; nothing is tested here: which pairs are separated is decided in
 `pipeline.inference.decision` and worded in `pipeline.report.families.verdicts`. Letters are the compact display, found by insert
@@ -53,7 +53,7 @@ def compact_letters(differ: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if not systems:
         return np.zeros((0, 0), np.bool_)
     columns = [(1 << systems) - 1]
-    # System by system: on the way there are about as many letters as those before it need, whatever follows.
+    # System by system, there are never many more letters than the systems so far need.
     for second, first in np.argwhere(np.tril(differ, -1)).tolist():
         columns = _insert(columns, 1 << first, 1 << second)
         if len(columns) > _MOST:
@@ -76,7 +76,7 @@ def name_letters(membership: NDArray[np.bool_]) -> list[str]:
 
 
 def _insert(columns: list[int], first: int, second: int) -> list[int]:
-    """Split the columns that hold both; sets of systems are the bits of an integer."""
+    """Split the columns that hold both systems; a set of systems is the bits of an integer."""
     both = first | second
     kept = [column for column in columns if column & both != both]
     split = {column & ~one for column in columns if column & both == both for one in (first, second)}
@@ -128,7 +128,7 @@ class Separation:
 
     @property
     def rank(self) -> NDArray[np.int64]:
-        """(system,): 1 + systems ahead, so that equal scores share a rank; 0 where there is no score."""
+        """(system,): 1 + number of systems ahead, so that equal scores share a rank; 0 where there is no score."""
         return np.where(self.ranked, 1 + self.ahead.sum(axis=0), 0)
 
     @property
@@ -167,7 +167,7 @@ def separate(
     alpha: float,
     family: str = "all-pairs",
 ) -> Separation:
-    """Read adjusted p-values of all pairs as a relation of systems.
+    """Turn the adjusted p-values of all pairs into a relation between systems.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _ties_with_the_best(found: Separation) -> NDArray[np.bool_]:
 
 def _letters(found: Separation) -> NDArray[np.bool_]:
     order = found.order
-    # Identical systems stand for one: they share all their letters.
+    # Identical systems count as one: they share all their letters.
     leaders = [system for system in order.tolist() if system == order[found.identical[system, order]][0]]
     differ = found.beats | found.beats.T
     membership = compact_letters(differ[np.ix_(leaders, leaders)])

@@ -1,4 +1,4 @@
-"""In how many replicates the pairs of a family are reached: by their own t*, and by the largest so far.
+"""Count the replicates in which t* of a pair, and the largest t* so far, reach the pair's t.
 
 Step-down max-T (`studentised_max_t`) compares with that largest. The t* come from the pair with the smallest t to the one with the
 largest, so that it is the largest so far.
@@ -26,7 +26,7 @@ _OPEN, _REACHES = 1, 2  # of a t*: it must be known, and it surely reaches what 
 
 
 class Reached(NamedTuple):
-    """In how many replicates pairs are reached."""
+    """Counts of the replicates in which the t of pairs is reached."""
 
     own: NDArray[np.int64]  # (pair,) by its own t*
     successive: NDArray[np.int64]  # (pair,) by the largest t* of it and of all with a smaller t
@@ -46,7 +46,7 @@ class Reached(NamedTuple):
 def count_all(
     blocks: Iterable[NDArray[np.float64]], *, cap: NDArray[np.float64], least: NDArray[np.float64], replicates: int
 ) -> Reached:
-    """Count what t* reach.
+    """Count from t* themselves.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def count_all(
 
 
 def count_enclosed(blocks: Iterable[Enclosed], *, cap: NDArray[np.float64], least: NDArray[np.float64], replicates: int) -> Reached:
-    """Count what t* reach of which bounds are known: on every replicate the pair with the smallest t first.
+    """Count from bounds of t*; on every replicate the pair with the smallest t comes first.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _count_few(
     own: NDArray[np.int64],
     successive: NDArray[np.int64],
 ) -> None:
-    """Do what `count_reaching` does in NumPy, and so with the same counts."""
+    """Count as `count_reaching` does, in NumPy and with the same result."""
     for pair, values in enumerate(np.abs(t)):
         size = np.where(values < cap[pair], values, cap[pair])
         own[pair] = np.count_nonzero(size >= least[pair])

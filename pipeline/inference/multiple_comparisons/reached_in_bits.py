@@ -1,4 +1,4 @@
-"""In how many replicates pairs are reached where each unit is right or wrong: from bits, with few t* made.
+"""Count the replicates that reach the t of pairs where each unit is right or wrong: from bits, computing few t*.
 
 Of n units drawn Q differ between two systems, and the first is right on M more of them than the second; of the test set on m more.
 Then t*² is (M − m)² (n − 1) / (n Q − M²): whole numbers, of which M is a difference of two systems' and Q is counted in bits
@@ -217,7 +217,7 @@ def _count(
 
 @kernel
 def _count_bits(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: NDArray[np.int64], counts: NDArray[np.uint16]) -> None:
-    """Fill how many of the units drawn differ."""
+    """Fill in how many of the units drawn differ."""
     words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
     for pair in order:
         a, b = base + pairs[pair, 0] * size, base + pairs[pair, 1] * size
@@ -226,7 +226,7 @@ def _count_bits(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: NDArr
 
 @kernel
 def _count_right(bits: NDArray[np.uint64], systems: int) -> NDArray[np.float32]:
-    """Return on how many of the units drawn each system is right: it differs there from nothing."""
+    """Return on how many of the units drawn each system is right: the units on which it differs from a system that never is."""
     words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
     right, counted = np.empty((systems, bits.shape[2]), np.float32), np.empty(bits.shape[2], np.uint16)
     for system in range(systems):

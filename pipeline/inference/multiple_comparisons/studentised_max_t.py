@@ -153,7 +153,7 @@ def studentised_max_t(
 
 
 def replicates_in_use(kept: int) -> int:
-    """Return on how many of the kept replicates p is counted: those that are drawn again, each for a standard error of its own."""
+    """Return how many of the kept replicates p is counted on: those that are drawn again, each for its own standard error."""
     return replicates_again(kept)
 
 
@@ -210,7 +210,7 @@ def _count(
     asked, limits = {**asked, "chosen": pair}, {"cap": cap[pair], "least": least}
     replicates = asked["replicates"]
     bounds = enclosures(draws, measure, **asked) if len(pair) else None
-    if bounds is not None:  # of no ratio, whose t* nobody else reads
+    if bounds is not None:  # not a ratio, and nothing else needs its t*
         return family, count_enclosed(bounds, replicates=replicates, **limits).reversed()
     counted = None if show is not None else _count_rates(draws, measure, wins, asked, **limits)
     if counted is None:
@@ -246,7 +246,7 @@ def _shown(
     for block in blocks:
         if show is not None:
             show(block)
-        wins.put_on_scale(block)  # nobody asks for these t* again
+        wins.put_on_scale(block)  # these t* are not needed again
         yield block.t
 
 

@@ -1,4 +1,4 @@
-"""What scores of 0 and 1 could have shown: minimum detectable effects and the units that a gain needs, as binomial sums.
+"""Power with scores of 0 and 1: minimum detectable effects and the units that a gain needs, as binomial sums.
 
 Given m discordant units, the wins of the better system are binomial (m, θ), and the gain is m (2θ − 1) / n (McNemar 1947,
 doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). How many wins are enough depends on the test:
@@ -232,7 +232,7 @@ def _discordant_needed(share: _Floats, units_each: _Floats, level: float, critic
         some, rest = rest[:count], rest[count:]
         width, left = int(2 * reach[some[-1]]) + 2, np.arange(len(some))
         step = -(-width // _STEPS)
-        for stop in range(width, 0, -step):  # from above: what is below the last number that is not enough is not asked for
+        for stop in range(width, 0, -step):  # from above: nothing below the last number that is not enough is computed
             m = first[some[left], None] + np.arange(max(stop - step, 0), stop)
             each, won = units_each[some[left], None], share[some[left], None]
             k = critical_wins_of_t(m, m * each, critical=z, level=level) if exact is None else exact[m]

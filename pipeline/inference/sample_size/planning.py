@@ -61,7 +61,7 @@ def mcnemar_p(helped: int, hurt: int) -> float:
 
 
 def power_of(units: int, helped: float, hurt: float, *, alpha: float = 0.05) -> float:
-    """Return the chance that McNemar's exact test finds the better system better.
+    """Return the power of McNemar's exact test: the chance that it finds the better system better.
 
     Σ_m P(M = m) P(X ≥ k_m), M binomial (n, helped + hurt) the units that differ, X binomial (m, helped / (helped + hurt)), and k_m
     the fewest wins that are significant among m (Connett, Smith & McHugh 1987, doi:10.1002/sim.4780060507).
@@ -119,7 +119,7 @@ def units_needed(helped: float, hurt: float, *, alpha: float = 0.05, power: floa
         if high == MOST_UNITS:
             return None
         high = min(2 * high, MOST_UNITS)
-    low = 0  # where the power lacks
+    low = 0  # where the power is too low
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if lacks(middle) else (low, middle)

@@ -175,7 +175,7 @@ def units_for_gain(
     student: bool = False,
     divisor: _Floats | None = None,
 ) -> _Floats:
-    """Return how many units like these find a gain with some power, if it is the true one.
+    """Return how many units like these are needed to find a gain with some power, if it is the true one.
 
     n' = n · ((z_{1 − level/2} + z_power) · se / gain)², as the standard error falls with the root of the number; by Student's law
     z²_{1 − level/2} / 2 more (Guenther 1981, doi:10.1080/00031305.1981.10479363), which is within one of what the noncentral law

@@ -39,7 +39,7 @@ _BLOCK = 2**20
 
 @dataclass(frozen=True, eq=False)
 class Capital:
-    """What betting against one mean has made of 1, after each value.
+    """The capital, starting at 1, that bets against one mean have after each value.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Capital:
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceSequence:
-    """Means that were not excluded at any value so far, at some looks.
+    """At some looks, the means that no value so far has excluded.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class ConfidenceSequence:
 
 @dataclass(frozen=True, eq=False)
 class BoundedSequences:
-    """Sequences of values between two bounds, in the order in which they came.
+    """Sequences of values between two bounds, in order of arrival.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class BoundedSequences:
         return Capital(np.cumsum(_gains(x, bets, m), axis=1), np.cumsum(_gains(1 - x, bets, 1 - m), axis=1))
 
     def exclude(self, at: Sequence[int] | NDArray[np.integer]) -> ConfidenceSequence:
-        """Return the confidence sequence at level 1 − α after so many values each.
+        """Return the confidence sequence at level 1 − α after each of these numbers of values.
 
         A mean that was excluded at any value, between looks too, stays excluded. An end itself is excluded, unless it is a bound.
         The middle of the bounds is decided exactly: with bounds −r and r, lo ≥ 0 where K⁺ against 0 has reached 2/α, and nowhere

@@ -43,7 +43,7 @@ class Spending:
             raise ValueError(f"a period has at least one look, not {self.looks}")
 
     def share(self, look: int) -> float:
-        """Return the share of a look, which are counted from 1 on."""
+        """Return the share of a look; looks are counted from 1."""
         if look < 1:
             raise ValueError(f"looks are counted from 1 on, not {look}")
         if self.looks is not None:

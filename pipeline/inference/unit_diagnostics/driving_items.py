@@ -85,7 +85,7 @@ def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction
 
 
 def rank_contributions(adds: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the positions of items, those that contribute most first; one without a contribution stands where 0 does.
+    """Return the positions of items in order of contribution, the largest first; one without a contribution counts as 0.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction
 
 
 def is_dead(outputs: Iterable[NDArray[np.integer]]) -> NDArray[np.bool_]:
-    """Return which items tell no systems apart: all have the same statistics there.
+    """Return which items do not tell any two systems apart: all systems have the same statistics there.
 
     Parameters
     ----------

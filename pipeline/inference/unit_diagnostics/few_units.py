@@ -55,7 +55,7 @@ def sign_flip_floor(discordant: NDArray[np.integer], *, mid_p: bool = False) -> 
 def evidence_floor(
     discordant: NDArray[np.integer], exact: NDArray[np.float64] | None = None, *, mid_p: bool = False
 ) -> NDArray[np.float64]:
-    """Return the smallest p that so few discordant units can be evidence for: no p that decides is below it.
+    """Return the smallest p that a number of discordant units can support: no deciding p is below it.
 
     With m units on which the systems differ it is 2^(1 − m), the smallest p of any exact test, and where m is below
     `FEW_DISCORDANT` also the exact p itself. A bootstrap knows nothing of units that it has not seen: of 7 wins and 1 loss among
@@ -186,7 +186,7 @@ class StudentTails:
         return np.asarray(stdtr(self.freedom, -np.asarray(t, np.float64)), np.float64)
 
     def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
+        """Return the value that replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
 
         It rises with t, is odd, is below t in size, and t itself as G → ∞. With less than one degree of freedom it is 0, which
         every replicate reaches.

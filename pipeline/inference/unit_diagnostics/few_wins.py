@@ -1,4 +1,4 @@
-"""Pairs that differ on few units, each right or wrong: their exact p, and the scale on which it meets the t of other pairs.
+"""Pairs that differ on few right-or-wrong units: their exact p, and a scale that makes it comparable to the t of other pairs.
 
 Of m < 20 such units t has few values, whose chances a bootstrap does not know: by its t* a further win may raise p. But the law of
 wins is known, as each discordant unit is as likely a loss. So p of such a pair is that of McNemar's exact test (McNemar 1947,
@@ -36,7 +36,7 @@ _STEPS, _PLACES = 256, 2048  # of an index of t*: most are below 8
 
 @dataclass(frozen=True, eq=False)
 class FewWins:
-    """Which pairs of a measure are such, and what they and their replicates count for.
+    """The pairs of a measure that differ on few such units, and what they and their replicates count as.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class FewWins:
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
-        """(pair,): it is such a pair."""
+        """(pair,): whether the pair is one of these."""
         return self.wins >= 0
 
     @classmethod
     def of(cls, measure: Measure, observed: Observed, se: _Floats) -> FewWins:
-        """Find them; ``se`` (pair,) is what t divides the gain by."""
+        """Find these pairs; ``se`` (pair,) is what t divides the gain by."""
         pairs, units = len(se), len(measure.statistics)
         # Draws within strata have another law.
         win = gain_of_a_win(measure) if measure.stratum is None else np.full(pairs, np.nan)
@@ -120,12 +120,12 @@ _MCNEMAR = _mcnemar()
 
 
 def _quantile(p: _Floats, units: int) -> _Floats:
-    """Return the t of so many units that has this two-sided p."""
+    """Return the t that has this two-sided p, for a number of units."""
     return np.asarray(-stdtrit(float(units - 1), p / 2) + 0.0, np.float64)
 
 
 class _Scale(NamedTuple):
-    """What resamples count for."""
+    """What resamples count as."""
 
     size: _Floats  # (some,) |t*| ascending; the last are infinite, of resamples without spread
     counts: _Floats  # (some,) the quantile of the chance of as much or more
@@ -133,7 +133,7 @@ class _Scale(NamedTuple):
 
     @classmethod
     def of(cls, wins: int, losses: int, units: int) -> _Scale:
-        """Go through how many wins and losses are drawn."""
+        """Tabulate all numbers of wins and losses that can be drawn."""
         most = (min(units, int(k + 10 * np.sqrt(k) + 20)) if k else 0 for k in (wins, losses))  # beyond is less than 1e-14
         drawn = np.indices([end + 1 for end in most]).reshape(2, -1)
         rest = units - drawn.sum(axis=0)
@@ -151,7 +151,7 @@ class _Scale(NamedTuple):
 
 @kernel
 def _look_up(t: _Floats, slack: float, scale: _Scale) -> None:
-    """Replace (replicate,) t* by what they count for; nan, which has no spread, as infinite ones."""
+    """Replace (replicate,) t* by what they count as; nan, which has no spread, counts as infinite."""
     size, counts, first = scale
     end = len(size) - 1
     for i in range(len(t)):

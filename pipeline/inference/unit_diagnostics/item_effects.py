@@ -1,4 +1,4 @@
-"""What each item adds to a system's score: its own score where the metric is a mean, else the score less that without it."""
+"""What each item adds to a system's score: its own score where the metric is a mean, else the score minus that without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["effects_of_items", "scores_of_items"]
 
 
 def effects_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64]:
-    """Return the score of all items less the score without each.
+    """Return, for each item, the score of all items minus the score without it.
 
     The gain of one system over another less the gain without an item is the difference of the two systems' effects: effects of each
     system tell of any pair.

@@ -1,4 +1,4 @@
-"""Where no test at hand holds its level, and a small p is no verdict.
+"""Pairs for which no available test holds its level, so that a small p is not a verdict.
 
 A test knows of heavy tails only what is drawn of them. Scores of which a few fail totally have a standard error that is too small
 whenever the failures happen to be missing, and every test then rejects true nulls too often. Three signs of that can be seen:
@@ -54,7 +54,7 @@ _AT_ONCE = 2**18  # units of pairs whose differences are looked at together
 
 @dataclass(frozen=True, eq=False)
 class UnitShape:
-    """What the units of each pair look like.
+    """The shape of the distribution of each pair's units.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class UnitShape:
 
     @classmethod
     def of(cls, measure: Measure, observed: Observed, moments: PairMoments, *, effective: float | None) -> UnitShape:
-        """Gather what is known of the pairs of a measure."""
+        """Describe the units of the pairs of a measure."""
         ahead = np.sign(observed.delta) * (1.0 if measure.higher_is_better else -1.0)
         toward, units = ahead * moments.acceleration, len(measure.statistics)
         with np.errstate(invalid="ignore"):
@@ -95,7 +95,7 @@ class UnitShape:
 
 
 def find_undecided(shape: UnitShape) -> NDArray[np.int8]:
-    """Tell which pairs cannot be decided, whatever their p.
+    """Find the pairs that cannot be decided, whatever their p.
 
     A further system may take a verdict from a pair, and never gives one.
 
@@ -160,7 +160,7 @@ def explain_undecided(reason: str, *, units: int, most: int | None = None, model
 
 
 def units_to_decide(reason: str, *, units: int, effective: float | None, acceleration: float | None) -> int:
-    """Return how many units like these it takes that a pair is no longer undecided for a reason of `UNDECIDED`.
+    """Return how many units like these it takes before a pair is no longer undecided for a reason of `UNDECIDED`.
 
     Acceleration falls with the root of the number of units, and effective units grow as units do.
 

@@ -1,4 +1,4 @@
-"""When a p-value rests on too few units: warn, and correct for few units."""
+"""p-values that rest on too few units: warn about them, and correct for few units."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = [
 ]
 
 WARNINGS = ("few effective units", "few discordant units")
-"""Bit 0 and bit 1 of what `guard_units` gives."""
+"""Bits 0 and 1 of the result of `guard_units`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """Few units taken into account.
+    """p-values corrected for few units.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def guard_units(effective: float, discordant: NDArray[np.integer]) -> NDArray[np
 
 
 def warning_words(code: int, *, effective: float, units: int, discordant: int) -> tuple[str, ...]:
-    """Say what is wrong with one pair's p, and what to read instead: one sentence a warning.
+    """Say what is wrong with one pair's p, and what to read instead: one sentence for each warning.
 
     Examples
     --------

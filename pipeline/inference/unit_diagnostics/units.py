@@ -23,7 +23,7 @@ _ROUNDING = 2.0**-46  # deviations of this share of the scores are what is left 
 
 @dataclass(frozen=True, eq=False)
 class UnitEffects:
-    """What units do to the variance of each pair's difference.
+    """The effect of units on the variance of each pair's difference.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def count_items(unit: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def effective_units(sizes: NDArray[np.integer]) -> float:
-    """Return (Σn)² / Σn²: how many units of equal size vary as much as these.
+    """Return (Σn)² / Σn²: the number of units of equal size that would vary as much as these.
 
     Examples
     --------
