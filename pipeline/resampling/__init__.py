@@ -1,1 +1,1 @@
-"""Numbers from arrays: draws, products, influence values, comparisons. Knows no files, systems or tasks by name."""
+"""Resampling on plain arrays: draws, products, influence values, comparisons. Knows nothing of files, systems or tasks."""

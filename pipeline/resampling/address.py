@@ -1,4 +1,4 @@
-"""Where a draw lives: keys from names, cells from replicate numbers. Every draw has such an address."""
+"""Addresses of random draws: a key made from names, and a cell and replicate number. Every draw has one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CELL = 2**14
 MOST_REPLICATES = 10**9
 """A p of 1e-7 then has a Monte-Carlo error of a tenth; a plan of them is made in seconds, and of a thousand times as many never."""
 
-_VERSION = "pipeline-draws-1"  # a new tag is a new stream: every stored count would become stale
+_VERSION = "pipeline-draws-1"  # a new tag means new draws: every stored count would become stale
 
 
 def draw_key(*, seed: int, purpose: str, test_set: str, size: str, rule: str) -> int:

@@ -1,4 +1,4 @@
-"""Bootstrap draws by address: replicate r of a key is the same units whoever draws it, alone or in a batch.
+"""Bootstrap draws by address: replicate r of a key always has the same units, drawn alone or in a batch.
 
 The words are those of `pipeline.resampling.philox` with key = (low, high 32 bits of the key), counter = (quad of draws, replicate
 low, replicate high, 0), and draw 4·quad + j of n units is (word j · n) >> 32. Units differ in probability by less than n / 2**32.
@@ -63,7 +63,7 @@ def draw_units(draws: Draws, replicate: int) -> NDArray[np.int64]:
 
 
 def draw_order(key: int, n_units: int) -> NDArray[np.int64]:
-    """Draw an order of units, each as likely as any other: positions sorted by two words each.
+    """Draw a uniformly random order of units: positions sorted by two random words each.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def rows_of(out: NDArray[np.float32] | None, count: int, n_units: int) -> NDArra
 
 
 def check_replicates(first: int, count: int) -> None:
-    """Refuse replicates that have no address."""
+    """Raise ValueError for replicates that have no address."""
     if first < 0 or count < 0 or first + count > 2**64:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 

@@ -1,4 +1,4 @@
-"""What goes into a resampling pass and what comes out: its arrays, with their shapes checked."""
+"""The input and output of a resampling pass: its arrays, with their shapes checked."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PAIRS_AT_ONCE = 2**18
 1 GiB; a second set of draws costs a tenth of comparing so many, or less."""
 
 PAIR_BYTES = 8 * len(SUMS) * LANES + 600
-"""What a pass holds of a pair that it compares, beside its counts: running sums, thresholds, cuts and integers. Measured."""
+"""Bytes that a pass holds for each pair besides its counts: running sums, thresholds, cuts and integers. Measured."""
 
 HALF_WIDTH = 12.0
 """The histogram spans ± this many standard errors."""

@@ -1,4 +1,4 @@
-"""The null laboratory's arithmetic: null data sets made from two outputs, and both tests on each of them.
+"""The arithmetic of the null laboratory: null data sets made from two outputs, and both tests on each of them.
 
 A null data set has, of each unit, the two outputs in an order drawn at random: whatever the systems are, its two sides do not
 differ. With D the difference of the statistics of a unit (second less first), s a swap and w the draws of a resample, the sums of
@@ -27,7 +27,7 @@ SHARED = 128
 all resamples spread up to 1.3 times as wide as those of independent data sets."""
 
 _ROWS = 64  # null data sets at a time
-_SCORED_TOGETHER = 2**16  # sums that stay in the second-level cache, few enough for a metric to do without a kernel
+_SCORED_TOGETHER = 2**16  # sums that stay in the second-level cache, few enough that a metric needs no kernel
 _MEMORY = 2**26  # bytes of the weights of a block of resamples
 
 
@@ -61,7 +61,7 @@ class TwoOutputs:
 
 @dataclass(frozen=True, eq=False)
 class NullCounts:
-    """What was counted of each null data set, its sides ordered so that the observed gain is not negative.
+    """Counts of each null data set, its sides ordered so that the observed gain is not negative.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class NullSwaps:
 
     @property
     def n_units(self) -> int:
-        """Units that change sides or do not."""
+        """Number of units that may change sides."""
         return self.draws.n_units if self.group is None else len(self.group)
 
 

@@ -1,4 +1,4 @@
-"""Sums over resamples of what swaps change: null data sets times resamples, column by column.
+"""What swaps change in the sums of resamples: null data sets times resamples, column by column.
 
 Sums are whole numbers below the limit of the type they are added in, so that no number depends on the order of additions. That is
 why they may be made in bytes too, `pipeline.resampling.products.byte_product`: differences are cut into digits where they must be.
@@ -20,7 +20,7 @@ from pipeline.resampling.products.contract import FLOAT32_LIMIT, FLOAT64_LIMIT, 
 __all__ = ["ByteWeighed", "Product", "Weighed", "WeighedOnce", "take_places"]
 
 _LARGEST_COUNT = 255  # that a byte holds
-_NEARLY_ALL = 16  # where fewer than one of so many units does not differ, all are summed over: to pick units takes longer
+_NEARLY_ALL = 16  # where fewer than one unit in so many is equal, all are summed over: picking units takes longer
 _SPARSE = 8  # a column that differs from another in fewer than one of so many units is summed over those units
 
 
@@ -90,7 +90,7 @@ class Product:
         return cls(units, tuple(columns), kind, n_draws)
 
     def weigh(self, weights: NDArray[np.float32]) -> Weighed | WeighedOnce:
-        """Make ready to be multiplied with a block of resamples."""
+        """Prepare to be multiplied with a block of resamples."""
         own = np.ascontiguousarray(take_places(weights, self.units).T)
         own = own.astype(self.kind, copy=False)
         if len(weights) == 1:
@@ -111,7 +111,7 @@ class Product:
         return choose_form(sums * sum(len(c.places) for c in self.columns)) if self.n_draws <= MOST_DRAWS else None
 
     def weigh_in_bytes(self, weights: NDArray[np.float32], form: str) -> ByteWeighed | None:
-        """Make ready to be multiplied in bytes; None where a count is too large for one."""
+        """Prepare to be multiplied in bytes; None where a count is too large for a byte."""
         if weights.max(initial=0.0) > _LARGEST_COUNT:
             return None
         together = [k for k, c in enumerate(self.columns) if len(c.places) and self.is_everywhere(c)]

@@ -1,4 +1,4 @@
-"""The test set as it is: scores, gains and their errors, and which system of a pair is ahead."""
+"""The test set itself, without resampling: scores, gains and their errors, and which system of a pair is ahead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["TOLERANCE", "observe", "ratio_factor", "score_observed"]
 TOLERANCE = 2.0**-40
 """Differences up to this share of |s_A| + |s_B| (observed) are "equal" where no exact comparison exists."""
 
-_RATIO_SLACK = 1e-9  # a ratio metric may order its operations as it likes; it may not be another function
+_RATIO_SLACK = 1e-9  # a ratio metric may order its operations as it likes, but it must be the same function
 
 
 def observe(measure: Measure) -> Observed:

@@ -1,4 +1,4 @@
-"""One order statistic of an array, and a quantile between two, for the kernels of others."""
+"""One order statistic of an array, and a quantile between two, for use in other kernels."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def select_two(values: NDArray[np.float64], rank: int) -> tuple[float, float]:
             upto += values[i] <= pivot
         kept = 0
         if rank < less:
-            next_, is_known = pivot, True  # the smallest of those that are let go of
+            next_, is_known = pivot, True  # the smallest of those that are left out
             for i in range(size):
                 x = values[i]
                 values[kept] = x

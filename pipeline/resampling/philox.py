@@ -27,7 +27,7 @@ _WEYL_0 = np.uint64(0x9E3779B9)
 _WEYL_1 = np.uint64(0xBB67AE85)
 
 
-@kernel(inline="always")  # a call that is not inlined keeps the loop around it from being vectorised
+@kernel(inline="always")  # a call that is not inlined would keep the loop around it from being vectorised
 def rounds(quad: np.uint64, replicate: np.uint64, key: np.uint64) -> Words:
     """Return the four words of counter (quad, replicate low, replicate high, 0) under a key of 64 bits.
 

@@ -26,10 +26,10 @@ _EMPTY = _BINS  # the bin of undefined gains, beyond the others
 _SPREAD = 6.0  # root mean squares of δ* − δ on either side; what is beyond is in the end bins, and no less exact
 _PROBES = 1024  # replicates that the root mean square is taken of
 _TILE = 1024  # replicates, as in `compare`
-_BLOCK = 64  # replicates that are looked through together for a bin
-_FEW = 2**21  # gains that are sorted sooner than a kernel is compiled, .2 s
-_FEWEST = 2**13  # replicates: of fewer, looking through the bins would take longer than the replicates
-_AT_ONCE = 2**26  # gains of a call, some .2 s: a signal is heard between two, not amid one
+_BLOCK = 64  # replicates that are searched together for a bin
+_FEW = 2**21  # up to this many gains, sorting takes less time than compiling a kernel, .2 s
+_FEWEST = 2**13  # replicates: with fewer, searching the bins would take longer than searching the replicates
+_AT_ONCE = 2**26  # gains of a call, some .2 s: signals are handled between calls
 _NEIGHBOURS = 8  # systems: pairs are walked in squares of these, whose scores stay in the last-level cache
 
 
@@ -129,7 +129,7 @@ def _sort_few(
     distances: NDArray[np.float64],
     found: GainQuantiles,
 ) -> None:
-    """Fill the same numbers by sorting, for which nothing is compiled."""
+    """Fill in the same numbers by sorting, which needs no compiling."""
     for pair, (first, second) in enumerate(pairs.tolist()):
         with np.errstate(over="ignore", invalid="ignore"):  # as in a kernel
             gains = scores[first] - scores[second]
@@ -201,7 +201,7 @@ def _find_scale(a: NDArray[np.float64], b: NDArray[np.float64], center: float) -
             defined += 1
     span = _SPREAD * np.sqrt(squares / max(defined, 1))
     if not 0.0 < span < np.inf:
-        span = 0.0  # no probe differs from δ: few others do
+        span = 0.0  # no probe differs from δ, so few other gains do
         for i in range(len(a)):
             y = abs((a[i] - b[i]) - center)
             span = y if y > span else span
@@ -220,7 +220,7 @@ def _sort_into_bins(
         for i in range(stop - start):
             y = (x_a[i] - x_b[i]) - center
             size = abs(y) * scale
-            size = size if size < _LAST else _LAST  # nan goes there too, for the moment
+            size = size if size < _LAST else _LAST  # nan goes there too, for now
             away = np.int32(size)
             # Bins are mirror images of each other: |δ* − δ| rises with their distance from the middle.
             place = np.int32(_HALF) + away if y >= 0.0 else np.int32(_HALF - 1) - away
@@ -260,7 +260,7 @@ def _collect(
     starts: NDArray[np.int64],
     found: NDArray[np.float64],
 ) -> None:
-    """Bring the gains of all bins that are wanted together; ``starts`` says where each bin's begin in ``found``."""
+    """Collect the gains of all wanted bins; ``starts`` says where each bin's begin in ``found``."""
     for place in range(len(starts)):
         starts[place] = -1
     wanted = np.empty(2 * len(places), np.uint16)

@@ -29,7 +29,7 @@ from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, 
 
 __all__ = ["randomize"]
 
-_LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothing
+_LONGEST_BATCH = 2048  # replicates; longer batches leave the cache and gain nothing
 
 
 def randomize(
@@ -140,7 +140,7 @@ class _IntegerPairs:
         self._tables: GainBytes | GainTables | None = None
 
     def prepare(self, batch: int, replicates: int) -> None:
-        """Choose the way of counting so many replicates in batches."""
+        """Choose how to count this many replicates in batches."""
         self._tables = count_whole_gains(self._rule.thresholds, largest_sum=self._largest, batch=batch, replicates=replicates)
 
     @property
@@ -162,7 +162,7 @@ class _IntegerPairs:
             self._tables.add(values, tally, cell)
 
     def close(self, tally: Tally, cell: int) -> None:
-        """Read a cell off the tables."""
+        """Read the counts of a cell from the tables."""
         if self._tables is not None:
             self._tables.close(tally, cell)
 

@@ -84,7 +84,7 @@ def resample(
         observed = [observe(measure) for measure in measures]
 
     def count(some: Sequence[Measure], seen: Sequence[Observed], first: bool) -> list[PairCounts]:
-        kept = keep_replicates if first else 0  # scores are of systems: once is enough
+        kept = keep_replicates if first else 0  # scores belong to systems: once is enough
         return _count(draws, some, seen, cells=cells, replicates=replicates, keep_replicates=kept, memory_bytes=memory_bytes)
 
     return count_in_tiles(measures, observed, pairs_at_once, count)
@@ -144,7 +144,7 @@ def _count(
 def _check_draws(draws: Draws | StratifiedDraws, measure: Measure) -> None:
     if len(measure.statistics) != draws.n_units:
         raise ValueError(f"statistics of {len(measure.statistics)} units, draws of {draws.n_units}")
-    # Histograms, max-T and intervals rest on standard errors: not on those of another law.
+    # Histograms, max-T and intervals rest on standard errors, which must be those of this law.
     drawn = draws.stratum.tolist() if isinstance(draws, StratifiedDraws) else None
     if drawn != (None if measure.stratum is None else measure.stratum.tolist()):
         raise ValueError("the draws and a measure have different strata")
@@ -180,7 +180,7 @@ def _wanted(plans: Sequence[Plan], *, with_scores: bool) -> Iterator[Wanted]:
         if with_scores:
             yield index, plan.measure, np.flatnonzero(plan.measure.keep), every
         for rule in plan.rules:
-            # Over a constant denominator numerators are enough.
+            # With a constant denominator the numerators are enough.
             yield index, plan.measure, rule.systems, range(1) if rule.name == "integer" else every
 
 

@@ -1,4 +1,4 @@
-"""Exact quantiles of gains, found among scores rounded to 16 bits: a fourth of what is read, and no arithmetic of floats.
+"""Exact quantiles of gains, located with scores rounded to 16 bits: a quarter of the memory traffic, and no float arithmetic.
 
 Scores are rounded to whole steps from the mean of their system, so that a gain is a difference of two small integers. It is off by
 less than two steps. Where such differences are put into bins of eight steps, an order statistic of the gains lies in the bin that
@@ -25,7 +25,7 @@ _FAR = 8_000  # steps from the middle of a pair to δ, at most
 _SHIFT = 3  # a bin has 2 ** _SHIFT steps: more than all rounding together, 5.5 steps
 _BINS = 2**16 >> _SHIFT
 _HALF = _BINS // 2  # bins on either side of δ
-_GROUP = 64  # bins whose sum is looked at before each by itself
+_GROUP = 64  # bins whose sum is checked before the single bins
 _FEW = 1 / 8  # of the gains: where more are in the bins that are wanted, bins of floats are finer
 _DIGITS = 2.0**48  # steps up to the largest score: beyond, the floats' own rounding is no longer small beside a step
 
@@ -207,7 +207,7 @@ def _span(
         for k in range(len(ranks)):
             if lows[side, k] <= highs[side, k]:
                 least, most = min(least, lows[side, k]), max(most, highs[side, k])
-    for place in range(len(wanted)):  # also where nothing is wanted: what is there then are another pair's, or anything
+    for place in range(len(wanted)):  # also where nothing is wanted: the array then holds another pair's values, or anything
         wanted[place] = 0
     if most < 0:
         return 0
@@ -243,7 +243,7 @@ def _collect(
     found: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> int:
-    """Bring the gains of the bins that are wanted together, with their bins, and return how many these are.
+    """Collect the gains of the wanted bins, with their bins, and return how many there are.
 
     They are looked for in two runs of bins, of all replicates at once; ``flags`` are room for eights of replicates, and 0.
     """

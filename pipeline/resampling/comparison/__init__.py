@@ -1,1 +1,1 @@
-"""Pairs compared on every replicate: rules decided beforehand, and kernels that count and sum gains."""
+"""Comparing pairs on every replicate: rules chosen beforehand, and kernels that count and sum gains."""

@@ -1,4 +1,4 @@
-"""Hot loops that put sums of swapped pairs together from products of single systems, and compare them.
+"""Hot loops that assemble the sums of swapped pairs from products of single systems, and compare them.
 
 For a mask w, M_s = Σ w_i x_{s,i} is what system s gives away. The pair (a, b) then has T_a − M_a + M_b and T_b − M_b + M_a: each
 is a sum over units of the statistics of one system or the other, exact in a float that holds the largest such sum.
@@ -162,7 +162,7 @@ def _compare_rows(
     count = len(row_a)
     pair, bounds = packed.pair[first : first + count], packed.bounds[first : first + count]
     nothing = np.zeros(0)
-    # Contiguous, as they come elsewhere: strided ones are a type of its own, for which the comparison would be compiled again.
+    # Contiguous, as everywhere else: the comparison would be compiled a second time for strided arrays, which are another type.
     low, high = np.ascontiguousarray(bounds[:, 0:3]), np.ascontiguousarray(bounds[:, 3:6])
     scale = np.ascontiguousarray(bounds[:, 6])
     thresholds = Thresholds(pair, row_a, row_b, low, high, np.zeros(count), scale, nothing, nothing, np.ones(count))

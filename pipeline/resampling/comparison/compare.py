@@ -60,7 +60,7 @@ class Crossed(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is counted; ``lanes`` are the running sums of one cell."""
+    """The counts and sums of all pairs; ``lanes`` are the running sums of one cell."""
 
     counts: NDArray[np.int32]  # (pair, cell, 8)
     histogram: NDArray[np.uint16]  # (pair, cell, BINS)
@@ -69,7 +69,7 @@ class Tally(NamedTuple):
 
 
 def fold_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add the last axis in halves, which uses it up: one order of additions, whatever the version of NumPy.
+    """Sum over the last axis by halves, overwriting it: the order of additions is the same in every version of NumPy.
 
     Of many pairs lanes are most of a pass's memory; half as much again would be its peak.
     """
@@ -122,7 +122,7 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
                             bits &= bits - np.uint64(1)
                             x = values[first, i] - values[second, i]
                             part = part_of(x, center, scale)
-                            # Those of a lower part are counted already, and those beyond a threshold are not below it.
+                            # Gains in a lower part are counted already, and gains beyond a threshold are not below it.
                             less_0 += (part >= part_0) & (x < low_0)
                             upto_0 += (part >= part_0) & (x <= high_0)
                             less_1 += (part >= part_1) & (x < low_1)
@@ -209,7 +209,7 @@ def compare_crossed(
 
 @kernel(inline="always")
 def _addresses(tally: Tally, pair: int, cell: int) -> tuple[int, int]:
-    """Return where the lanes and the histogram of a pair are."""
+    """Return the addresses of the lanes and the histogram of a pair."""
     lanes, histogram = tally.lanes, tally.histogram
     place = histogram.strides[0] * pair + histogram.strides[1] * cell
     return lanes.ctypes.data + lanes.strides[0] * pair, histogram.ctypes.data + place

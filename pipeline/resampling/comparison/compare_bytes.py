@@ -1,4 +1,4 @@
-"""Whole gains that lie near the observed one, as most do of a few thousand units: compared 64 at a time, as bytes.
+"""Compare whole gains as bytes, 64 at a time: for gains near the observed one, as most are with a few thousand units.
 
 Everything that is counted of a gain changes at few places: at thresholds and at the ends of bins. How many gains are below each
 such cut says how often each stretch between two cuts occurs, and counts and bins are read off that once a cell. Sums of whole
@@ -89,14 +89,14 @@ class GainBytes:
 
 
 def count_whole_gains(thresholds: Thresholds, *, largest_sum: int, batch: int, replicates: int) -> GainBytes | GainTables | None:
-    """Choose how whole gains are counted, where that is not one by one; no number depends on it."""
+    """Choose a faster way of counting whole gains than one by one, where there is one; no result depends on it."""
     found = GainBytes.of(thresholds, largest_sum=largest_sum) if replicates * len(thresholds.pair) >= _LEAST_GAINS else None
     return found if found is not None else GainTables.of(thresholds, largest_sum=largest_sum, batch=batch)
 
 
 @kernel
 def _find_cuts(thresholds: Thresholds, cuts: NDArray[np.int8], n_cuts: NDArray[np.int64]) -> None:
-    """Find where anything that is counted of a gain changes: a cut is the lower end of a new stretch."""
+    """Find the gains at which any count changes: a cut is the lower end of a stretch counted alike."""
     for row in range(len(cuts)):
         center, step, scale = thresholds.center[row], thresholds.step[row], thresholds.bin_scale[row]
         found, before = 0, -1.0
@@ -104,7 +104,7 @@ def _find_cuts(thresholds: Thresholds, cuts: NDArray[np.int8], n_cuts: NDArray[n
             gain = center + distance
             value = gain * step
             here = place_of(gain, center, scale) // 1.0
-            for k in range(3):  # all of them rise with the gain, so that none makes up for another
+            for k in range(3):  # all of them rise with the gain, so that no two changes cancel
                 here += 100.0 * ((value >= thresholds.low[row, k]) + (value > thresholds.high[row, k]))
             if len(thresholds.above):
                 here += 100.0 * ((gain >= thresholds.above[row]) + (gain > thresholds.below[row]))
@@ -152,7 +152,7 @@ def _count(
             for k in range(3):
                 sums[row, k] += found[k]
             if found[3] == _LOWEST or found[4] == _HIGHEST:
-                # Gains at the ends of a byte may be beyond: they are taken back, and counted as what they are.
+                # Gains at the ends of a byte may lie beyond it: they are subtracted again and counted by their true value.
                 for i in range(whole):
                     if distances[i] == _LOWEST or distances[i] == _HIGHEST:
                         gains[several], times[several] = np.float64(center + distances[i]), -1

@@ -1,4 +1,4 @@
-"""The gains of few pairs, compared in NumPy: a kernel would take longer to compile, or to load, than this takes for all of them.
+"""Compare the gains of few pairs in NumPy, which takes less time than compiling or loading a kernel.
 
 Operation by operation it is `pipeline.resampling.comparison.compare.compare_values`, and so has the same bits.
 """

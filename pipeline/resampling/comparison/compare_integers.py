@@ -1,4 +1,4 @@
-"""Pairs whose gains are whole numbers: how often each gain occurs in a cell, and all that is counted, read off that once.
+"""Compare pairs with whole-number gains: tabulate how often each gain occurs in a cell, then read all counts off the table.
 
 A table of differences costs one addition a replicate, whatever is asked of it; counts, sums and bins are then those of some hundred
 different gains in place of 16 384 replicates. Sums of whole numbers are exact in any order, so that they have the bits of
@@ -21,7 +21,7 @@ __all__ = ["GainTables", "add_gains", "add_sides"]
 
 _WIDTH_OF_BATCH = 1.5  # a table three times as wide as a batch is long takes as long as no table
 _ERRORS = 9.0  # standard errors to both sides of δ that a table reaches: what lies beyond is counted by itself
-_SUBTABLES = 4  # equal neighbours would wait for each other in one
+_SUBTABLES = 4  # with a single table, two equal gains in a row would wait for each other
 _EXACT = 2**53
 
 

@@ -24,7 +24,7 @@ _TOLERANCE, _INTEGER, _CROSSED, _CROSSED_INT64, _TOO_WIDE = range(len(RULES))
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Pairs compared in one way.
+    """Pairs that are compared by the same rule.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ def plan_swaps(measure: Measure, observed: Observed) -> Plan:
     chosen = np.flatnonzero((rule == _INTEGER) & defined)
     if chosen.size:
         gain, step, total = (values[chosen].astype(np.float64) for values in (integers.gain, integers.step, integers.total))
-        unit = np.array(measure.score(np.stack([step, total])), np.float64)  # as of the bootstrap: a finer lattice, the same float
+        unit = np.array(measure.score(np.stack([step, total])), np.float64)  # as for the bootstrap: a finer lattice, same float
         rules.append(_by_swaps(observed, oriented, chosen, gain, np.zeros(len(chosen)), step, unit, _INTEGER))
     return Plan(measure, rule, tuple(rules))
 
 
 def _orient(measure: Measure, observed: Observed) -> NDArray[np.int64]:
-    ahead = ~(observed.delta < 0)  # nan and 0: the order as given
+    ahead = ~(observed.delta < 0)  # nan and 0 keep the given order
     as_given = ahead == measure.higher_is_better  # lower is better: δ = −(s_A − s_B), the rows change places
     return np.where(as_given[:, None], measure.pairs, measure.pairs[:, ::-1])
 

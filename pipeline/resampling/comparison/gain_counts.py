@@ -1,4 +1,4 @@
-"""What is counted of the gains of one pair: sums, bins, and on which side of three thresholds they lie.
+"""The counts of one pair's gains: sums, bins, and the side of each of three thresholds on which they lie.
 
 A loop over single replicates says what is meant. Gains of which none is nan are summed and put into bins many at a time, with the
 same bits, and are compared by 256ths of a bin, which are whole numbers: few gains are so near a threshold that they themselves
@@ -134,7 +134,7 @@ def sum_and_bin(
     """
     whole, doubtful = count // GROUP * GROUP, -1
     fine = scale * _FINER
-    # Else bins are all one, or 0 has no place in them.
+    # Otherwise all bins are one, or 0 has no place in them.
     if whole > 0 and fine > 0.0 and fine < np.inf:
         at = room.ctypes.data
         bins = at + 8 * _BINS_AT
@@ -175,5 +175,5 @@ def add_bins(gain: NDArray[np.float64], center: float, scale: float, histogram: 
     """Add the bins of gains; nan is left out."""
     for i in range(len(gain)):
         if gain[i] == gain[i]:
-            # An unsigned number: the compiler need not ask whether it counts from the end.
+            # Unsigned: the compiler need not check for an index that counts from the end.
             histogram[np.uint64(place_of(gain[i], center, scale))] += np.uint16(1)

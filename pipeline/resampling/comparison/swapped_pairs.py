@@ -224,7 +224,7 @@ def scores_single(score: ScoreFunction, n_statistics: int) -> bool:
 
 
 class SwappedPairs:
-    """The pairs of one measure under the tolerance rule, ready to be put together.
+    """The pairs of one measure under the tolerance rule, ready for their sums to be assembled.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class SwappedPairs:
 
     @property
     def bytes_per_replicate(self) -> int:
-        """Memory of one replicate: what every system gives away."""
+        """Memory of one replicate: the moved sums of every system."""
         return int(self._totals.nbytes) + 8 * self.n_statistics
 
     def compare(self, sums: Sums, count: int, tally: Tally, cell: int) -> None:
@@ -296,7 +296,7 @@ class _ScoredPairs:
             compare_scores(scores, self._packed, first, tally, cell)
 
     def _buffer(self, pairs: int, replicates: int) -> NDArray[Any]:
-        """Return a (statistic, 2 × pair, replicate) buffer in which what never moves stands already; few shapes occur."""
+        """Return a (statistic, 2 × pair, replicate) buffer already filled with what never moves; few shapes occur."""
         if (pairs, replicates) not in self._buffers:
             buffer = np.empty((self._totals.shape[1], 2 * pairs, replicates), self._totals.dtype)
             buffer[:] = self._totals[0, :, None, None]

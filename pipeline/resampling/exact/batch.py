@@ -34,7 +34,7 @@ def compare_short(
     gain: NDArray[np.int64],
     discordant: NDArray[np.int64],
 ) -> None:
-    """Fill the logarithms of what is asked of pairs with a short law, where they are exact; leave nan for the others."""
+    """Fill in the log probabilities of pairs with a short law, where they are exact; leave nan for the others."""
     counts = np.empty(2 * reach + 1, np.int64)
     draws = by_system.shape[1]
     bounds, is_known = np.empty((3, 5, 2)), np.empty(3, np.bool_)
@@ -167,7 +167,7 @@ def _split(law: Factors, threshold: int, step: int, needed: int, out: NDArray[np
     return is_known
 
 
-@kernel(signature="(int64, int64)")  # else once more for each number in the code of a caller
+@kernel(signature="(int64, int64)")  # otherwise it would be compiled again for each number in a caller's code
 def _empty_law(atoms: int, factors: int) -> Factors:
     """Make a law without hollow atoms whose other fields are to be filled."""
     starts = np.empty(factors + 1, np.int64)

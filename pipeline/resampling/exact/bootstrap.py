@@ -33,7 +33,7 @@ from pipeline.resampling.products.contract import largest_magnitude
 
 __all__ = ["Slope", "bootstrap_chances", "bootstrap_law", "compress"]
 
-_LOSS = 2.0**-48  # more than rounding can add to a term and its share of a sum, relative and absolute
+_LOSS = 2.0**-48  # more than the rounding of a term and its share of a sum, relative and absolute
 
 
 def _log_known_mass(d: NDArray[np.int64], c: NDArray[np.int64], u: int, v: int) -> float:
@@ -79,7 +79,7 @@ def _log_no_empty(log_p: float) -> float:
 
 
 _LINE_POINTS = 2**18
-"""A wider line is dearer than a plane."""
+"""A line wider than this costs more than a plane."""
 
 _IMPOSSIBLE = Chance(-math.inf, -math.inf)
 
@@ -116,7 +116,7 @@ def _find(law: Factors, x: int, is_on: bool, d: NDArray[np.int64], c: NDArray[np
     if points > min(_LINE_POINTS, budget.points) and 0 < count_halves(law) <= budget.halves:
         return _place(split_halves(law, x), is_on)
     if points > min(_LINE_POINTS, budget.points) and slope.v:
-        if c.min() == c.max():  # the plane is the same line again, at a transform for every frequency
+        if c.min() == c.max():  # here the plane is the same line again, at the cost of a transform for every frequency
             longest = max(longest, 8 * budget.work // max(len(law.atoms), 8))
         else:
             try:

@@ -1,4 +1,4 @@
-"""How much may be spent on exact tails, in points of transforms: seconds would change results from run to run."""
+"""The budget of exact tails, in points of transforms: a budget in seconds would make results depend on the machine."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 __all__ = ["OF_TAILS", "PATIENT", "POINT_SECONDS", "QUICK", "Budget", "tails_budget"]
 
 POINT_SECONDS = 3e-8
-"""What a point takes on a slow machine, with all that is done for it."""
+"""Seconds that a point takes on a slow machine, everything included."""
 
 _LEAST = 2**23
-"""What the tails of a metric may always take: a quarter of a second."""
+"""The budget that the tails of a metric always have: a quarter of a second."""
 
 _REPLICATES = 256
 """Comparisons of a pair on a replicate that are worth one point: tails take some tenth of the resampling of a large study."""
@@ -43,13 +43,13 @@ class Budget:
 
 
 QUICK = Budget()
-"""At most about .2 s a pair."""
+"""At most about .2 s for each pair."""
 
 OF_TAILS = Budget(points=2**17, work=2**19, halves=2**16, frequencies=2**15, width=2e-3)
 """Of a tail that stands beside a counted p: it is shown with two digits, and known to three. Some 10 ms a pair."""
 
 PATIENT = Budget(points=2**24, work=2**25, halves=2**20, frequencies=2**21, width=3e-5)
-"""Exact wherever memory allows; seconds a pair."""
+"""Exact wherever memory allows; takes seconds for each pair."""
 
 
 def tails_budget(*, replicates: int, pairs: int, is_full: bool) -> int:

@@ -11,7 +11,7 @@ from pipeline.dataclass import dataclass
 
 __all__ = ["CERTAIN", "BootstrapChances", "Chance", "Event", "Law", "SignFlipChances"]
 
-_ROUNDING = 2.0**-48  # more than a few operations lose, relative and, of a logarithm, absolute
+_ROUNDING = 2.0**-48  # more than the rounding of a few operations: relative, and absolute for a logarithm
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Chance:
 
     @classmethod
     def known(cls, log_p: float) -> Chance:
-        """Make one whose bounds coincide; what rounding puts above 1 is 1."""
+        """Return a chance whose bounds coincide; one that rounding put above 1 is 1."""
         return cls(min(log_p, 0.0), min(log_p, 0.0))
 
     @property
@@ -65,7 +65,7 @@ class Chance:
         return float(np.logaddexp(self.log_low, self.log_high) - math.log(2)) / math.log(10)
 
     def complement(self) -> Chance:
-        """Return that of the opposite event."""
+        """Return the probability of the opposite event."""
         return _outward(*(math.log(-math.expm1(log_p)) if log_p < 0 else -math.inf for log_p in (self.log_high, self.log_low)))
 
     def plus(self, other: Chance) -> Chance:
@@ -80,7 +80,7 @@ class Chance:
 
 
 def _outward(log_low: float, log_high: float) -> Chance:
-    """Make a chance of computed bounds: an interval contains what rounding may have moved out of it."""
+    """Make a chance from computed bounds, widened by what rounding may have moved."""
     if log_low < log_high:
         log_low -= _ROUNDING * (1 - log_low)
         log_high += _ROUNDING * (1 - log_high)

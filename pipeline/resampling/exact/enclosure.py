@@ -195,7 +195,7 @@ def enclose(law: Factors, x: int, *, frequencies: int, width: float, log_known: 
     theta = aim(law, float(x))
     low, high = window(law, theta, _LOG_ALIAS)
     low, high = min(low, x), max(high, x + 1)
-    gap = (high - low) // 32 + 1  # where g falls to 0 there is to be nothing that falls with it
+    gap = (high - low) // 32 + 1  # where g falls to 0 there must be no mass
     points, end = high - low + 2 * gap, high - x + gap
     variance = cumulants(law, theta)[2]
     steepness = points * max(theta, 1 / math.sqrt(variance) if variance > 0 else 1.0)

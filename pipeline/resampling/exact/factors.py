@@ -39,7 +39,7 @@ INT64_LIMIT = 2**63
 
 
 def common_step(values: NDArray[np.int64]) -> int:
-    """Return the greatest common divisor, 1 of zeros."""
+    """Return the greatest common divisor, 1 for zeros."""
     return int(np.gcd.reduce(values)) or 1 if len(values) else 1
 
 
@@ -97,7 +97,7 @@ def make_factor(
 @kernel
 def is_partial(law: Factors) -> bool:
     """Tell whether some atoms are hollow."""
-    for flag in law.hollow:  # noqa: SIM110  a loop, which is all that compiles
+    for flag in law.hollow:  # noqa: SIM110  only a loop compiles
         if flag:
             return True
     return False

@@ -84,7 +84,7 @@ def _reach(sizes: NDArray[np.int64], least: int, budget: Budget) -> Chance:
 
 
 def count_reaching(sizes: NDArray[np.int64], least: int) -> int:
-    """Count the subsets with a sum of at least so much: by how often each sum occurs, or by the sums of two halves, matched."""
+    """Count the subsets whose sum is at least a bound: from how often each sum occurs, or by matching the sums of two halves."""
     width = len(sizes) + 2
     if int(sizes.sum()) * width <= _NARROW:
         return _count_digits(sizes, max(least, 0), width)

@@ -31,7 +31,7 @@ from pipeline.resampling.exact.tilt import LOG_ALIAS, aim, cumulants, log_scale,
 __all__ = ["DIRECT", "MAX_POINTS", "Evaluate", "TooWideError", "bound_tail", "count_points", "split", "split_at", "split_at_ends"]
 
 _WIDEST = 2**14  # points of the sum: some 50 ms
-_SMALLEST = -600.0  # logarithm of more than all that underflow can take away
+_SMALLEST = -600.0  # logarithm of more than underflow can lose in total
 
 
 def _mass_at(law: Factors, x: int, theta: float) -> tuple[float, float] | None:

@@ -36,7 +36,7 @@ _STEPS_OF_A_LAW = 1000
 _is_little = FewSoFar(2**18, 2**20, at_hand=lambda: _is_at_hand())
 """Compiling takes 14 s, and a step in Python some 2.5 µs: the first tables on a machine need not wait for the compiler."""
 
-_WIDEST = 2**12  # differences in a histogram; beyond, a pair is computed by itself
+_WIDEST = 2**12  # differences in a histogram; a pair with more is computed by itself
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Phases of atoms at many frequencies, in integers; and frequencies at which a law has vanished, told without a cosine for each.
+"""Phases of atoms at many frequencies, in integers, and a test of whether a law has vanished there without all its cosines.
 
 At nearly all frequencies of an enclosure a characteristic function is below what is left out, and to find that took all the time:
 two cosines for each of some fifty atoms, at 64 frequencies at a time. Here the phases of the atoms are multiplied on from one 64 to

@@ -50,7 +50,7 @@ class Plane:
     step: int
 
     def reflected(self) -> Plane:
-        """Turn both axes round."""
+        """Return the plane with both axes reversed."""
         return Plane(self.gain.max() - self.gain, self.denominator.max() - self.denominator, self.u, self.v, self.step)
 
 
@@ -173,7 +173,7 @@ def _heavy_rows(
             bound += abs(part)
         if bound * bound > floor:
             found.append(k)
-        if len(found) > most:  # of few units nearly all are, and to look at each takes longer than an enclosure
+        if len(found) > most:  # with few units nearly all are heavy, and checking each takes longer than an enclosure
             break
     return np.array(found, np.int64)
 
@@ -188,7 +188,7 @@ def _place_rows(
     place: NDArray[np.int64],
     chances: NDArray[np.float64],
 ) -> NDArray[np.complex128]:
-    """Lay what each frequency of d makes of the atoms on a ring over c: (row, point)."""
+    """Place the atoms, weighted by each frequency of d, on a ring over c: (row, point)."""
     rings = np.zeros((len(rows), width), np.complex128)
     for r in range(len(rows)):
         for a in range(len(chances)):

@@ -1,4 +1,4 @@
-"""Exponential tilting of a sum of independent integers: its law, moved to where it is asked about.
+"""Exponential tilting of a sum of independent integers: its law, shifted towards the threshold of interest.
 
 A sum S of independent integers has the cumulant K(θ) = log E exp(θS), and the tilted law q(s) = P(S = s) exp(θs − K(θ)) has mean
 K'(θ). With K'(θ) = x a tail beyond x is no longer small: P(S > x) = exp(K(θ) − θx) Σ_{s > x} exp(−θ(s − x)) q(s), for *every* θ.
@@ -114,7 +114,7 @@ def _cumulants_of_both(law: Factors, theta: float) -> tuple[float, float, float]
     """Return K(θ), K'(θ) and K''(θ) of the sum, from the two parts of its one law and the law of N."""
     draws = law.powers[0]
     moments = np.empty((2, 3))
-    for part in range(2):  # a flag that is no constant, for which there would be code of its own
+    for part in range(2):  # not a constant, for which separate code would be compiled
         moments[part, 0], moments[part, 1], moments[part, 2] = _moments(law, theta, part == 1)
     log_solid, mean, variance = moments[0, 0], moments[0, 1], moments[0, 2]
     log_hollow, hollow_mean, hollow_variance = moments[1, 0], moments[1, 1], moments[1, 2]

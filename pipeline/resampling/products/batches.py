@@ -29,7 +29,7 @@ class FloatBatches:
         self._weights, self._sums = np.empty((0, draws.n_units), np.float32), np.empty((0, 0), np.float32)
 
     def make_room(self, batch: int) -> None:
-        """Take memory for batches of so many replicates once and for all."""
+        """Allocate memory for batches of this many replicates, once."""
         self._weights = np.empty((batch, self._draws.n_units), np.float32)
         self._sums = np.empty((len(self._contraction.narrow), batch), np.float32)
 
@@ -56,7 +56,7 @@ class ByteBatches:
         self._counts, self._sums = zero_counts(0, draws.n_units), np.empty((0, 0), np.int32)
 
     def make_room(self, batch: int) -> None:
-        """Take memory for batches of so many replicates once and for all."""
+        """Allocate memory for batches of this many replicates, once."""
         self._counts, self._sums = zero_counts(batch, self._draws.n_units), self._contraction.empty_sums(batch)
 
     def multiply(self, first: int, count: int) -> Product:
@@ -71,7 +71,7 @@ class ByteBatches:
 def make_batches(
     draws: Draws | StratifiedDraws, columns: StatisticColumns, *, work: int
 ) -> FloatBatches | ByteBatches | PackedBatches:
-    """Choose the way of drawing and multiplying; no number depends on it."""
+    """Choose how to draw and multiply; no result depends on it."""
     if isinstance(draws, StratifiedDraws):
         return FloatBatches(draws, columns)
     if not is_form_asked() and (packed := PackedBatches.of(draws, columns.contraction, most_words=1)):

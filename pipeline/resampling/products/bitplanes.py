@@ -44,7 +44,7 @@ class BitPlanes:
 
     @classmethod
     def of(cls, columns: NDArray[np.int64]) -> BitPlanes:
-        """Take (column, unit) whole numbers apart.
+        """Split (column, unit) whole numbers into bits.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class SwapProduct:
 
 
 def plan_swap_product(contraction: Contraction) -> SwapProduct:
-    """Take the columns of a contraction apart into bits; its floats are whole numbers."""
+    """Split the columns of a contraction into bits; its floats are whole numbers."""
     return SwapProduct(
         narrow=BitPlanes.of(contraction.narrow.astype(np.int64)),
         sparse=BitPlanes.of(contraction.sparse.astype(np.int64)),
@@ -164,7 +164,7 @@ def _sum_planes(
         rows = min(_ROWS, masks.shape[1] - start)
         for column in range(len(first) - 1):
             if column == 0 or at[column] != at[column - 1]:
-                # Not by an assignment of arrays: for six seconds Numba compiles the message about their shapes.
+                # Not by assigning arrays: Numba takes six seconds to compile the error message about their shapes.
                 for word in range(words):
                     source, target = masks[at[column] + word, start : start + rows], near[word]
                     for row in range(len(source)):

@@ -84,7 +84,7 @@ def _multiply_arm(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int3
 
 
 _MOST_IN_16 = 2**15 - 1
-_SURE = 2**6  # where this many quads fit even with counts of 255, looking for the largest count costs more than it saves
+_SURE = 2**6  # where this many quads fit even with counts of 255, finding the largest count costs more than it saves
 
 
 def _multiply_avx2(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:

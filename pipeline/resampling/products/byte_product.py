@@ -112,7 +112,7 @@ def multiply_bytes(counts: Counts, digits: ByteColumns, *, out: NDArray[np.int32
     """
     laid = digits.laid
     types = [str(counts.dtype), str(laid.dtype), "int32" if out is None else str(out.dtype)]
-    if types != ["uint8", "int8", "int32"]:  # below there are addresses alone
+    if types != ["uint8", "int8", "int32"]:  # from here on there are only addresses
         raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(types)}")
     if counts.shape[1] != digits.quads or counts.shape[0] % VECTORS or counts.shape[2:] != (LANES, 4):
         raise ValueError(f"counts {counts.shape} and columns of {digits.quads} quads are not of the same units")
@@ -209,7 +209,7 @@ def is_usable(form: str) -> bool:
 
 def has_form(form: str) -> bool:
     """Tell whether kernels are compiled for a processor that has a form."""
-    from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # only now: they import Numba
+    from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # imported here because they import Numba
 
     has = {
         _TILES: can_compile("amx-int8", "amx-tile") and may_use_tiles(),
@@ -252,7 +252,7 @@ def choose_form(work: int) -> str | None:
 
 def _is_at_hand() -> bool:
     """Tell whether the kernel of the form that this processor would take is compiled."""
-    if "numba" not in sys.modules:  # nothing is, and to ask what the processor has would import it
+    if "numba" not in sys.modules:  # nothing is, and asking what the processor has would import Numba
         return False
     form = next(filter(has_form, FORMS), None)
     if form is None:
@@ -267,7 +267,7 @@ def _is_right(form: str) -> bool:
     counts, columns = rng.integers(0, 256, (64, 133)), rng.integers(-128, 128, (45, 133))
     try:
         found = multiply_bytes(pack_counts(counts.astype(np.float32)), lay_out(columns, form))
-    except Exception as error:  # whatever LLVM of another version says of code that it does not know
+    except Exception as error:  # other versions of LLVM may raise anything for code that they do not know
         warnings.warn(f"products in bytes by {form} are not made here: {error}", RuntimeWarning, stacklevel=3)
         return False
     return np.array_equal(found, columns @ counts.T)

@@ -1,4 +1,4 @@
-"""Which columns a pass must multiply, and how the sums of all statistics follow from them.
+"""Choose the columns that a pass must multiply, and derive the sums of all statistics from them.
 
 Many statistics are nearly known from others. The n-grams of order k in a sentence of L words number
 max(L − k + 1, 0) = L − (k − 1) + Σ_{j < k − 1} (k − 1 − j) [L = j]: the length, a constant, and something in very short
@@ -144,7 +144,7 @@ class _Builder:
         self._shared: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
 
     def add(self, index: int, measure: Measure, system: int, statistic: int) -> None:
-        """Make a row for a statistic of a system, unless there is one."""
+        """Add a row for a statistic of a system, unless it has one."""
         if (index, system, statistic) in self.place:
             return
         row, factor = (-1, -1, -1), 0.0
@@ -203,9 +203,9 @@ def _assemble_few(
     rows: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
-    """Do what `_assemble` does in NumPy, operation by operation, and so with the same bits."""
+    """Assemble as `_assemble` does, in NumPy, operation by operation and so with the same bits."""
     sources = [*narrow, *sparse, *wide]
-    number = out.shape[1]  # products in bytes have room for some replicates more
+    number = out.shape[1]  # products in bytes have room for a few more replicates
     for target, row in zip(out, rows.tolist(), strict=True):
         target[:] = 0.0
         for part, column in enumerate(recipe[row].tolist()):

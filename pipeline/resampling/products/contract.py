@@ -38,7 +38,7 @@ _SPARSE_SHARE = 16  # a column that is not 0 in at most one unit of so many is s
 
 
 def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
-    """Return max|value| as a Python integer, 0 of nothing; ``abs`` of the smallest integer would overflow."""
+    """Return max|value| as a Python integer, 0 for an empty array; ``abs`` of the smallest integer would overflow."""
     return max(int(values.max()), -int(values.min())) if values.size else 0
 
 
@@ -77,7 +77,7 @@ class DistinctColumns:
 
 
 def is_sparse(column: NDArray[np.int64]) -> bool:
-    """Say whether a column is 0 in so many units that the others are multiplied apart."""
+    """Say whether a column is 0 in so many units that it is summed over the other units alone."""
     return int(np.count_nonzero(column)) * _SPARSE_SHARE <= len(column)
 
 

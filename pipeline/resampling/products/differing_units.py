@@ -58,7 +58,7 @@ class DifferingUnits:
         """Return (row, replicate) numbers, and which row each pair has from ``start`` up to ``stop``."""
         if start < self._first or stop > self._first + len(self._row):
             some = self._pairs[start : max(start + self._several, stop)]
-            self._counts = np.empty((0, self._width), np.uint16)  # let go of before there are others
+            self._counts = np.empty((0, self._width), np.uint16)  # freed before new ones are made
             self._first, self._row = start, np.empty(len(some), np.int64)
             # Sorted: a system stays in the first-level cache for all that it is compared with, and rows are filled in their order.
             order = np.lexsort(some.T[::-1])

@@ -41,7 +41,7 @@ class _Packed:
 
 
 class PackedBatches:
-    """Draws units, and adds their words; makes what a product makes."""
+    """Draws units and adds their words, with the same result as a product."""
 
     def __init__(self, draws: Draws, packed: _Packed, narrow: int) -> None:
         self._draws, self._packed, self._narrow = draws, packed, narrow
@@ -60,7 +60,7 @@ class PackedBatches:
         return None if packed is None else cls(draws, packed, len(contraction.narrow))
 
     def make_room(self, batch: int) -> None:
-        """Take nothing: a replicate is a few words."""
+        """Do nothing: a replicate is only a few words."""
 
     def multiply(self, first: int, count: int) -> Product:
         """Return the sums of replicates from ``first``."""

@@ -46,7 +46,7 @@ class SwapBatches:
 
     @property
     def is_in_bytes(self) -> bool:
-        """Whether bytes are multiplied, and no bits counted."""
+        """Whether bytes are multiplied rather than bits counted."""
         return self._bytes is not None
 
     def multiply(self, first: int, count: int) -> Product:

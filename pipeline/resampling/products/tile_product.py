@@ -1,4 +1,4 @@
-"""Counts times statistics by the tiles of AMX: how columns lie for them, and the kernel.
+"""Counts times statistics with AMX tiles: the layout of columns, and the kernel.
 
 The counts of a block of replicates are a tile as they lie: sixteen quads of units, each with four units of sixteen replicates. So
 are the sums of sixteen columns and replicates. Only the columns are laid out anew, sixteen by sixteen quads, so that a tile of them
@@ -54,7 +54,7 @@ def multiply_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArr
 
 @kernel
 def fill_by_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-    """Do the work of `multiply_tiles`, for a process that may use the tiles."""
+    """Multiply as `multiply_tiles` does, in a process that may use the tiles."""
     quads, block, across = counts.shape[1], counts.shape[1] * 64, 4 * out.shape[1]
     steps, high, panel_bytes = laid.shape[1], min(quads, TILE), laid.shape[1] * TILE * _ROW
     last = 64 * (quads - high)

@@ -63,7 +63,7 @@ def _permute_runs(
         raise ValueError(f"{null_named(null).name!r} does not permute runs")
     seen = observe_replicas(replicas) if observed is None else observed
     reason = reason_for(null, replicas, seen, seen.delta)
-    # A run without a score leaves no order of the runs' means to compare.
+    # With a run that has no score, means of runs cannot be compared.
     asked = may_have_p(reason)
     hits, compared = (np.zeros((len(reason), len(cells)), np.int64) for _ in range(2))
     enumerated = np.zeros(len(reason), np.bool_)

@@ -1,4 +1,4 @@
-"""Sums of outputs over the slots that they are dealt to, in replicates drawn by address.
+"""Sums of outputs over the slots to which they are assigned, in replicates drawn by address.
 
 The outputs of a unit stand in places, those of the first system and then those of the second, and a permutation gives each place a
 slot. Where systems are groups of the same few runs a place has few different outputs: `sum_shared` adds these up, and puts the sums
@@ -24,7 +24,7 @@ _SHARED = 4  # systems to one output from which on sums are shared: those of eve
 
 @dataclass(frozen=True, eq=False)
 class SharedOutputs:
-    """The different outputs of each place, and which of them systems have.
+    """The distinct outputs of each place, and which of them each system has.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class SharedOutputs:
 
     @classmethod
     def of(cls, replicas: Replicas, first: NDArray[np.int64], second: NDArray[np.int64], width: int) -> SharedOutputs | None:
-        """Find them in the first statistics of the systems of either side; None where few systems share an output."""
+        """Find shared outputs in the first statistics of the systems of either side; None where few systems share an output."""
         runs, of = replicas.distinct.runs, replicas.distinct.of
         found, which = [], []
         for side in (first, second):
@@ -63,7 +63,7 @@ class SharedOutputs:
 def sum_dealt(
     draws: Draws, first: int, count: int, ahead: NDArray[np.int64], behind: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum outputs over the slots that they are dealt to, in consecutive replicates.
+    """Sum outputs over the slots to which they are assigned, in consecutive replicates.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def sum_dealt(
 
 
 def sum_shared(draws: Draws, first: int, count: int, shared: SharedOutputs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what `sum_dealt` gives, system by system and statistic by statistic, of outputs that systems share."""
+    """Return the sums of `sum_dealt`, system by system and statistic by statistic, for outputs that systems share."""
     places = shared.outputs.shape[1]
     ahead, behind = (np.empty((len(side) * shared.width, places, count)) for side in (shared.ahead, shared.behind))
     _sum_shared(np.uint64(draws.key), np.uint64(first), shared.outputs, shared.ahead, shared.behind, ahead, behind)

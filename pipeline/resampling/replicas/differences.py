@@ -1,4 +1,4 @@
-"""Counts of pairs whose outputs change sides, from one column of differences a pair.
+"""Counts of pairs whose outputs change sides, from one column of differences for each pair.
 
 Where the runs of both systems have one denominator, outputs that change sides change the difference of sums by twice theirs:
 δ° ∝ Σ d − 2 Σ m d, with d the difference of the numerators of two outputs and m whether they change sides. That is one column of

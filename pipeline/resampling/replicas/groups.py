@@ -1,4 +1,4 @@
-"""Pairs that a null treats alike (as many runs on each side, compared in the same way), sorted, and their columns summed."""
+"""Group pairs that a null treats alike (same numbers of runs, same comparison), and sum their columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Group", "PlacedColumns", "RunColumns", "group_pairs"]
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Pairs of which the first system has as many runs as that of any other pair here, and so the second.
+    """Pairs whose first systems all have one number of runs, and whose second systems all have one.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class PlacedColumns:
 
     @classmethod
     def of(cls, statistics: NDArray[np.int64]) -> PlacedColumns:
-        """Take (system, run, unit, statistic) apart; a mask has ⌈unit / 64⌉ words for each run."""
+        """Split (system, run, unit, statistic) into bits; a mask has ⌈unit / 64⌉ words for each run."""
         systems, runs, units, width = statistics.shape
         padded = np.zeros((systems, width, runs, -(-units // 64) * 64), np.int64)
         padded[..., :units] = statistics.transpose(0, 3, 1, 2)

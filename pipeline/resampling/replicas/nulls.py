@@ -1,4 +1,4 @@
-"""The nulls that replicas allow, in one table, and what each of them counts.
+"""The null hypotheses available with replicas, in one table, and what each of them counts.
 
 A `Null` says what is permuted, what that assumes, and how small p gets. `NullCounts` is the result that all of them share:
 two-sided counts of each pair, the p that follows, and why a pair has none.
@@ -121,7 +121,7 @@ def null_named(name: str) -> Null:
 
 
 def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:
-    """Return the smallest p of a null: with so many random replicates, or with all arrangements where that is None.
+    """Return the smallest p possible under a null, with a number of random replicates, or with all arrangements where None.
 
     Examples
     --------
@@ -145,11 +145,11 @@ The others are of the quasi-F alone, which needs two runs, two units and a sprea
 """
 
 FEWEST_RUNS = 5
-"""Below so many runs of either system the crossed bootstrap is not to be relied on."""
+"""With fewer runs of either system the crossed bootstrap is unreliable."""
 
 
 def may_have_p(reason: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Tell of positions in `REASONS` whether they leave a pair a p, if only that of identical outputs."""
+    """Tell for positions in `REASONS` whether the pair still has a p, if only that of identical outputs."""
     return np.asarray((reason != REASONS.index("unequal runs")) & (reason != REASONS.index("undefined score")))
 
 

@@ -1,4 +1,4 @@
-"""Systems with several runs each, how they score as they are, and which system of a pair stands first.
+"""Systems with several runs each: their scores without resampling, and which system of a pair comes first.
 
 A replica, or run, is one training, one optimisation or one seed of a system. The score of a system is the mean over its runs
 of the score of each run's summed statistics: δ = mean_r s(T_{A,r}) − mean_r s(T_{B,r}).
@@ -26,7 +26,7 @@ __all__ = ["Distinct", "ObservedReplicas", "Replicas", "compare_scores", "observ
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """Runs that several systems have in common, each once, and what is known of each.
+    """Distinct runs, each stored once though several systems may share it, with its sums and bits.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Distinct:
         return self._planes[width]
 
     def choose(self, of: Sequence[NDArray[np.int64]]) -> Distinct:
-        """Return those that some systems have, of which each array says which they are."""
+        """Return the runs of some systems; each array says which runs a system has."""
         number: dict[int, int] = {}  # in the order in which the systems have them first
         own = tuple(np.array([number.setdefault(place, len(number)) for place in array.tolist()], np.int64) for array in of)
         places = np.array(list(number), np.int64)
@@ -151,7 +151,7 @@ class Replicas:
         statistics = tuple(self.statistics[system][own] for system, own in zip(systems, runs, strict=True))
         known = self.distinct.choose([self.distinct.of[system][own] for system, own in zip(systems, runs, strict=True)])
         chosen = replace(self, statistics=statistics, pairs=pairs)
-        vars(chosen)["distinct"] = known  # where a cached property keeps what it has found
+        vars(chosen)["distinct"] = known  # where a cached property keeps its value
         return chosen
 
 
@@ -211,7 +211,7 @@ def compare_scores(
 
 
 def mean_of(scores: NDArray[np.float64]) -> float:
-    """Add in the order of runs: the bits of a mean depend on nothing else."""
+    """Return the mean, added in the order of runs so that its bits depend on nothing else."""
     total = 0.0
     for value in scores.tolist():
         total += value

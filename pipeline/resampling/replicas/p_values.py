@@ -1,4 +1,4 @@
-"""p of all pairs under any null of replicas, counted or computed, for those who need no more than p."""
+"""p of all pairs under any null of replicas, counted or computed, for callers that need only p."""
 
 from __future__ import annotations
 

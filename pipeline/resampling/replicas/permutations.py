@@ -86,7 +86,7 @@ def unit_words(draws: Draws, replicate: int, quads: int) -> NDArray[np.uint64]:
 
 
 def permute(words: NDArray[np.uint64], places: int) -> list[int]:
-    """Shuffle so many places by places − 1 words."""
+    """Shuffle a number of places with places − 1 random words."""
     order = list(range(places))
     for word, place in zip(words.tolist(), range(places - 1, 0, -1), strict=False):  # the last quad may have words to spare
         other = (word * (place + 1)) >> 32

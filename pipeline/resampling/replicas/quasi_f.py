@@ -35,7 +35,7 @@ __all__ = ["QuasiF", "quasi_f"]
 
 @dataclass(frozen=True, eq=False)
 class QuasiF:
-    """What the mean squares say of each pair, (pair,) each.
+    """The quasi-F test of each pair, from mean squares; (pair,) each.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from pipeline.resampling.replicas.shuffles import SHUFFLES, Dealt, Shuffle
 
 __all__ = ["LinearPairs", "ScoredPairs", "count_shuffled", "randomize_replicas", "reason_for"]
 
-_EVALUATIONS = 2**16  # scores of pairs that are asked for at once
+_EVALUATIONS = 2**16  # scores of pairs computed at once
 
 
 class ScoredPairs:

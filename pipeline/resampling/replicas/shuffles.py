@@ -1,4 +1,4 @@
-"""What outputs add to each side after they were permuted: a class for each null that permutes outputs.
+"""The sums of each side after outputs are permuted: a class for each null that permutes outputs.
 
 After a permutation there are slots for runs, those of the first system and then those of the second. Slot k of the pair (a, b)
 has the sum ahead[k](a) + behind[k](b): what a system adds depends on itself and on whether it stands first, so that work is done
@@ -83,7 +83,7 @@ def _fill_shuffles(
 
 
 class Dealt(NamedTuple):
-    """What systems add to slots, each (statistic, system, slot, replicate)."""
+    """The contributions of systems to slots, each (statistic, system, slot, replicate)."""
 
     ahead: NDArray[np.float64]
     behind: NDArray[np.float64]
@@ -240,5 +240,5 @@ def _by_unit(replicas: Replicas, systems: NDArray[np.int64], width: int) -> NDAr
 
 
 def _mirror(left: NDArray[np.float64], moved: NDArray[np.float64]) -> Dealt:
-    """Where outputs of one run number change sides, a system adds to the other side's slots what it adds to its own no more."""
+    """Where outputs with one run number change sides, move a system's contribution from its own slots to the other side's."""
     return Dealt(np.concatenate([left, moved], axis=2), np.concatenate([moved, left], axis=2))

@@ -1,4 +1,4 @@
-"""Runs split into two groups that do not differ by construction: all ways to do so, or some drawn by address."""
+"""Split runs into two groups with no true difference: in all ways, or in some drawn by address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Splits", "count_splits", "draw_subsets", "split_runs"]
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Ways to part runs.
+    """Ways to split runs.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def count_splits(runs: int, first: int, second: int) -> int:
 
 
 def split_runs(draws: Draws, runs: int, *, first: int, second: int, most: int) -> Splits:
-    """Part runs in all ways if there are at most so many, otherwise in as many that are drawn.
+    """Split runs in all ways if there are few enough, otherwise in a number of ways drawn at random.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def split_runs(draws: Draws, runs: int, *, first: int, second: int, most: int) -
 
 
 def draw_subsets(draws: Draws, runs: int, *, size: int, count: int) -> NDArray[np.int64]:
-    """Draw so many subsets of runs, each without replacement.
+    """Draw subsets of runs, each without replacement.
 
     Returns
     -------

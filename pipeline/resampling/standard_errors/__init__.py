@@ -1,1 +1,1 @@
-"""How far a gain deviates: influence values, standard errors on every replicate, and gains divided by them."""
+"""Standard errors: influence values, standard errors on every replicate, and gains divided by them."""

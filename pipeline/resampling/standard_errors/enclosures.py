@@ -1,4 +1,4 @@
-"""|t*| of many pairs between two bounds each, for a small part of what they cost, and |t*| itself where it is asked for.
+"""Bounds of |t*| of many pairs at a small part of the cost of |t*|, and |t*| itself where it is needed.
 
 Who counts how often |t*| reach a number, or looks for the largest of a replicate, needs few of them: most are far from either. Of a
 metric that is no ratio, the squares of influence values are whole numbers of some 41 bits (`influence_products`). Cut to their
@@ -69,7 +69,7 @@ class Enclosed:
     _sample: _Sample
 
     def exactly(self, pair: NDArray[np.int64], replicate: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return |t*| at such places of the bounds; those of a pair lie side by side."""
+        """Return |t*| at some places of the bounds; those of a pair are adjacent."""
         return self._part.exactly(self._sample, pair, replicate)
 
 
@@ -152,7 +152,7 @@ class _Sample:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some pairs, ready to be summed."""
+    """Some pairs, prepared for summing."""
 
     rows: slice  # of the pairs that were asked for
     values: NDArray[np.float64]  # (system, unit)

@@ -1,4 +1,4 @@
-"""How much each unit moves a score: the jackknife of systems and of pairs, and counts of discordant units."""
+"""The influence of each unit on a score: the jackknife of systems and of pairs, and counts of discordant units."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.resampling.measures import Measure, ScoreFunction
 
 __all__ = ["PairMoments", "count_discordant", "leave_one_out", "left_out_of", "pair_errors", "pair_moments", "score_errors"]
 
-_ROUNDING = 2.0**-48  # of the scores: differences that vary by no more vary by rounding only
+_ROUNDING = 2.0**-48  # of the scores: differences that vary by less vary only by rounding
 
 _KEPT_BYTES = 2**26  # of scores without a unit, of one measure
 _kept: WeakKeyDictionary[Measure, NDArray[np.float64]] = WeakKeyDictionary()
@@ -224,7 +224,7 @@ def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArr
 def _pair_moments(
     scores: NDArray[np.float64], pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    # Beside `_pair_errors`, not in its place: who asks for errors only does not wait for the cubes.
+    # Beside `_pair_errors`, not in its place: callers that need only errors do not pay for the cubes.
     units = scores.shape[1]
     errors, accelerations, kurtoses = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
     if units < 2:

@@ -136,7 +136,7 @@ def _subtract(
         for i in range(steps.shape[1]):
             first = a[i] - b[i]
             own = steps[pair, i] * own_step - first * first / units
-            # What is left of a pair by rounding alone is doubtful, and looked at by the units.
+            # A remainder that may be rounding alone is doubtful: such pairs are summed unit by unit.
             found[pair, i] = scale * own if own > 0.0 else 0.0
             lost = of_squares + (2.0 * abs(first) + of_line) * of_line / units
             doubtful[pair, i] = (own_step > 0.0) & (lost > KNOWN * own)
@@ -152,7 +152,7 @@ def _subtract_few(
     found: NDArray[np.float64],
     doubtful: NDArray[np.bool_],
 ) -> None:
-    """Do what `_subtract` does in NumPy, operation by operation, and so with the same bits."""
+    """Subtract as `_subtract` does, in NumPy, operation by operation and so with the same bits."""
     first = line[pairs[:, 0]] - line[pairs[:, 1]]
     found[:], doubtful[:] = left_of(steps, first, step=step[:, None], of_line=lost_of_line[:, None], units=units)
 

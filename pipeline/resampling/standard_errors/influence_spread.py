@@ -43,7 +43,7 @@ def influences(measure: Measure) -> NDArray[np.float64]:
     units = len(measure.statistics)
     if measure.form == "ratio":
         n, c = np.ascontiguousarray(measure.statistics.transpose(2, 1, 0)).astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 has no score, and no influence
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 gives no score and no influence
             total = c.sum(axis=1, keepdims=True)
             found = ratio_factor(measure) * (n - n.sum(axis=1, keepdims=True) / total * c) / total
         return np.where(np.isfinite(found), found, np.nan)

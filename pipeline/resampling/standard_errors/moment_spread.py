@@ -154,7 +154,7 @@ def _fill_few(
     spread: NDArray[np.float64],
     doubtful: NDArray[np.bool_],
 ) -> None:
-    """Do what `_fill` does in NumPy, operation by operation, and so with the same bits."""
+    """Fill as `_fill` does, in NumPy, operation by operation and so with the same bits."""
     n_a, n_b, bottom_a, bottom_b, *others = sums[rows].swapaxes(0, 1)
     c_a, c_b = (np.where(bottom > 0.0, bottom, np.nan) for bottom in (bottom_a, bottom_b))
     form = plain_python(_form_of_moments)
