@@ -1,1 +1,1 @@
-"""Findings and cubes as pages, tables and figures. The parts are imported from their modules: drawing is heavy."""
+"""Findings and cubes as pages, tables and figures. Import from the modules themselves: drawing is slow to import."""

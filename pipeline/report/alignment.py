@@ -1,4 +1,4 @@
-"""How systems' items align: rows of one shape, with what files publish beside what their items give, and as text."""
+"""How the items of systems align: rows of one shape, with published means beside those of the items, also as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pipeline.report.trust.units import count_units
 __all__ = ["count_missing", "format_alignment", "spread_published"]
 
 _MOST_LISTED = 12
-"""Systems that all have a line of their own."""
+"""Up to this many systems each have a line of their own."""
 
 
 def spread_published(rows: Sequence[Cells]) -> list[dict[str, Any]]:
-    """Return rows with three cells for each column that some file publishes a mean of: published, here, and their difference.
+    """Return rows with three cells for each column whose mean some file publishes: published, computed, and their difference.
 
     A system whose file says nothing has None there; where no file does, there are no such cells.
 
@@ -53,7 +53,7 @@ def format_alignment(
     planned: int = 0,
     recognised: str = "",
 ) -> str:
-    """Return the alignment table of one test set as aligned text, a line a system, with what is odd below it.
+    """Return the alignment table of one test set as aligned text, a line for each system, with anything odd below it.
 
     Of many systems those that have every item once, and publish nothing beside, are counted in place of a line each.
 

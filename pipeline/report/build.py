@@ -1,4 +1,4 @@
-"""Build a report from what a run knows: the rows of every family, what is known of the study, and the sentences on both."""
+"""Build a report from the results of a run: the rows of every family, facts about the study, and sentences on both."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _build(given: ReportInput) -> FullReport:
         study=study.study,
         run_id=given.run_id,
         alpha=study.resampling.alpha,
-        # What was drawn is what the cubes say: `study` may ask for another report.
+        # The cubes say what was drawn: `study` may ask for another report.
         seed=_made_with(given, "seed", study.seed),
         unit=units[0] if len(units) == 1 else None,
         signature=[family.signature for family in families],
@@ -140,7 +140,7 @@ def _build(given: ReportInput) -> FullReport:
 
 
 def _hold_to(report: FullReport, given: ReportInput) -> FullReport:
-    """Add how the study's known answers fared: a finding like those of analyses, read off the tables."""
+    """Add the comparison with the study's known answers: a finding like those of analyses, made from the tables."""
     interval_of = {file: column for finding in given.findings for file, column in finding.interval_of.items()}
     tables = make_tables(report, given.cubes, given.findings)
     found = judge_expectations(given.study.expect, tables, interval_of=interval_of, study=digest_of(given.study))
@@ -286,12 +286,12 @@ def _items(cube: xr.Dataset) -> int | None:
 
 
 def _made_with(given: ReportInput, name: str, own: Any) -> Any:
-    """Return what the cubes say that they were made with, all alike; the study's own value where none says it."""
+    """Return the value that the cubes were made with, the same in all; the study's own value where none has it."""
     return next((plain(cube.attrs[name]) for cube in given.cubes.values() if name in cube.attrs), own)
 
 
 def _unit(given: ReportInput, cube: xr.Dataset) -> str:
-    """Return what is drawn of a test set: what its cube says, where that says nothing what the study does."""
+    """Return the unit that is drawn of a test set, by its cube, or by the study where the cube does not say."""
     return str(cube.attrs.get("unit") or given.study.resampling.unit or "item")
 
 

@@ -1,4 +1,4 @@
-"""What may be claimed of a test set and metric: a sentence to copy, which claims no more than the verdicts do."""
+"""The claim that the results support for a test set and metric: a sentence to copy that goes no further than the verdicts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_NAMED = 8
 
 
 def claim_of(report: Report, verdict: Verdict) -> str:
-    """Return the sentence; nothing where the first sentence of the verdict is one already, or nobody leads.
+    """Return the sentence; nothing where the first sentence of the verdict already is one, or no system leads.
 
     Nor of graded scores by a test whose null is not about the gain: that a score is higher is not what it shows.
 
@@ -56,7 +56,7 @@ def claim_of(report: Report, verdict: Verdict) -> str:
 
 
 class _Score(NamedTuple):
-    """What a sentence calls the score by a metric, and the word for a better one."""
+    """The name of a metric's score in a sentence, and the word for a better one."""
 
     name: str
     better: Literal["higher", "lower"]
@@ -120,6 +120,6 @@ def _name(names: Sequence[str]) -> str:
     >>> _name(["a"]), _name(["a", "b", "c"]), _name(list("abcdefghij"))
     ('a', 'a, b and c', 'a, b, c, d, e, f, g, h and 2 more')
     """
-    more = len(names) - MOST_NAMED  # one more takes no more room by its name
+    more = len(names) - MOST_NAMED  # naming one more takes no more room than "and 1 more"
     shown = [*names[:MOST_NAMED], f"{more:,} more"] if more > 1 else [*names]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -65,7 +65,7 @@ SCHEMA_VERSION: Final = 6
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a report says, in the order in which ``report.json`` writes it."""
+    """The whole content of a report, in the order of ``report.json``."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid", "allow_inf_nan": False}
 
@@ -108,7 +108,7 @@ class Report:
 
     @cached_property
     def titles(self) -> Mapping[str, str]:
-        """What people call each metric of the study; nothing of one in reports of earlier versions."""
+        """The title of each metric of the study; missing in reports of earlier versions."""
         return {row.name: row.title for test_set in self.test_sets for row in test_set.metrics if row.title is not None}
 
     @cached_property
@@ -118,7 +118,7 @@ class Report:
 
     @cached_property
     def pairs_of(self) -> Mapping[FamilyKey, Pairs]:
-        """The pairs of each family: those that the document lists, and all of them in a report that is just made."""
+        """The pairs of each family: those that the document lists, or all of them in a newly made report."""
         listed = group_by_family(self.pairs)
         return {place: ListedPairs(listed[place]) for place in self.places}
 
@@ -141,7 +141,7 @@ class Report:
         return [row for row in self.model_pairs if (row.test_set, row.metric) == (place.test_set, place.metric)]
 
     def test_set(self, name: str) -> TestSetRow:
-        """Return what is known of a test set."""
+        """Return the facts about a test set."""
         return next(row for row in self.test_sets if row.name == name)
 
     def falls(self, place: FamilyKey) -> bool:
@@ -149,7 +149,7 @@ class Report:
         return any(row.name == place.metric and row.higher_is_better is False for row in self.test_set(place.test_set).metrics)
 
     def name_procedure(self, procedure: str) -> str:
-        """Return what a title must add to say whose numbers are shown: nothing where there is one procedure."""
+        """Return the words by which a title names the procedure: nothing where there is only one."""
         return f", {procedure}" if len(self.procedures) > 1 else ""
 
     def decimals(self, metric: str | None) -> int:
@@ -165,11 +165,11 @@ class Report:
 
 @dataclass(frozen=True)
 class FullReport(Report):
-    """A report that is just made: besides what the document holds it has all pairs, as columns."""
+    """A newly made report: in addition to the document it has all pairs, as columns."""
 
     full: Mapping[FamilyKey, PairSet]
     held_to: Finding | None = None
-    """How the study's known answers fared."""
+    """The comparison with the study's known answers."""
 
     @property
     def pairs_of(self) -> Mapping[FamilyKey, Pairs]:
@@ -247,13 +247,13 @@ def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
 
 
 def read_titles(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return what people call each metric of a document; nothing where an earlier version wrote it."""
+    """Return the title of each metric of a document; nothing where an earlier version wrote it."""
     sets = document["test_sets"] if document["schema_version"] == SCHEMA_VERSION else ()
     return {row["name"]: row["title"] for test_set in sets for row in test_set["metrics"] if "title" in row}
 
 
 def read_checks(document: Mapping[str, Any]) -> list[Check]:
-    """Return what a document says of how far to trust it, also of one that an earlier version wrote."""
+    """Return the checks of a document ("How far to trust it"), also of one that an earlier version wrote."""
     return [Check(row["check"], row["status"], row["detail"]) for row in document["trust"]]
 
 

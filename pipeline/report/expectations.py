@@ -1,4 +1,4 @@
-"""Known answers beside ours: each expectation of a study is read off the very table that the report writes."""
+"""Known answers beside ours: each expectation of a study is looked up in the table that the report writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.study.schema import Study
 __all__ = ["ANALYSIS", "Turned", "digest_of", "judge_expectations", "list_turned"]
 
 ANALYSIS = "expectations"
-"""What the finding is called."""
+"""The name of the finding."""
 SECTION = Section("known-answers", "Known answers", after="leaderboard")
 
 _COLUMNS = (
@@ -37,7 +37,7 @@ _CAPTION = (
 
 
 class Turned(NamedTuple):
-    """An expectation that has turned: what it is called, and where the results have no such row, why it is not found."""
+    """An expectation that is no longer met: its name, and why it is not found where the results have no such row."""
 
     name: str
     lacking: str | None = None
@@ -90,7 +90,7 @@ def judge_expectations(
 
 
 def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -> list[Turned]:
-    """Return the expectations of a study that have turned.
+    """Return the expectations of a study that are no longer met.
 
     What the report says of them is believed where it was made for this very study. It may have been made with other settings since,
     as by ``pipeline report --set``, and then its tables are others too.
@@ -113,7 +113,7 @@ def list_turned(report: Path, study: Study, judge_anew: Callable[[], Finding]) -
 
 
 def digest_of(study: Study) -> str:
-    """Return what tells a study with its settings from any other."""
+    """Return a digest that identifies a study with its settings."""
     return hashlib.sha256(study.model_dump_json(by_alias=True).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""What a report says of its study beside the rows of families: test sets, trainings, failures, the preset, and findings."""
+"""Facts about the study beside the rows of families: test sets, trainings, failures, the preset, and findings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Cells: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Within which strata units are drawn: the column, how many, the smallest and largest size, and units alone in theirs."""
+    """The strata within which units are drawn: the column, how many, the smallest and largest size, and units alone in one."""
 
     column: str | None
     count: int
@@ -51,7 +51,7 @@ class Strata:
 
 @dataclass(frozen=True, slots=True)
 class ItemClusters:
-    """What items stand in: the column that says so, the number of clusters, and how many of equal size they are worth."""
+    """The clusters of items: the column that names them, their number, and how many of equal size they are worth."""
 
     column: str
     count: int
@@ -106,7 +106,7 @@ class TestSetRow:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRow:
-    """A training of the study: what it is, what it took, how it ended.
+    """A training of the study: what was trained, the resources it took, how it ended.
 
     ``status`` is ``open`` where a run was stopped before it; ``exit_status`` is that of a command, below 0 a signal.
     """
@@ -131,7 +131,7 @@ class TrainingRow:
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """One thing that was wrong: what, where, and how to mend it."""
+    """One problem: what is wrong, where, and how to fix it."""
 
     code: str
     message: str
@@ -142,7 +142,7 @@ class ProblemRow:
 
 @dataclass(frozen=True, slots=True)
 class FailedTask:
-    """A task that failed, with all that was wrong."""
+    """A task that failed, with all its problems."""
 
     label: str
     exit_code: int
@@ -163,7 +163,7 @@ Failure: TypeAlias = FailedTask | AbsentSystem
 
 @dataclass(frozen=True, slots=True)
 class FamilyName:
-    """What is tested together: ``all-pairs``, or ``against-baseline`` with the baseline."""
+    """The pairs tested together: ``all-pairs``, or ``against-baseline`` with the baseline."""
 
     name: str
     baseline: str | None
@@ -191,7 +191,7 @@ class FamilyP:
 
 @dataclass(frozen=True, slots=True)
 class FamilyCounts:
-    """How many families of tests there are, and what is corrected for their number.
+    """The number of families of tests, and which results are corrected for it.
 
     ``total`` is at all test sizes, ``full_size`` at the full one; ``judged`` are those that verdicts come from, with any p by the
     study's first procedure. ``any_false_if_independent`` is the chance that one of these rejects falsely if nothing differs, and
@@ -210,7 +210,7 @@ class FamilyCounts:
 
 @dataclass(frozen=True, slots=True)
 class PresetFacts:
-    """What is said of the study's preset: the tool's own number, and what the study has otherwise."""
+    """Facts about the study's preset: the tool's own number, and the settings in which the study differs."""
 
     name: str
     null: str
@@ -267,7 +267,7 @@ class HeadlineRow:
 
 @dataclass(frozen=True, slots=True)
 class FindingBlock:
-    """What an analysis found, and what is shown of it."""
+    """The findings of an analysis, and which of them are shown."""
 
     analysis: str
     rows: Sequence[Cells]
@@ -281,7 +281,7 @@ class FindingBlock:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """How many pairs a family has, how many of them are listed in the document, and what is said of all of them.
+    """The number of pairs of a family, how many of them the document lists, and counts over all of them.
 
     ``measured`` pairs have a p, ``unstable`` ones a verdict that other draws could change; ``verdicts`` counts pairs by verdict.
     """

@@ -33,7 +33,7 @@ OF_PAIRS = ("figures", "findings")
 """The chapters, with the sections after them, that come first where a study asks what pairs in general show."""
 
 MANY_PAIRS = 45
-"""Those of ten systems: of fewer a threshold says little."""
+"""The pairs of ten systems; with fewer, a threshold says little."""
 
 OF_RUNS = {"leaderboard": "Single runs", "pairs": "Pairs of single runs"}
 """The chapters that are details where verdicts are about models: what they are called there."""
@@ -56,7 +56,7 @@ assert _FORMS.keys() == {*get_args(get_type_hints(Column)["form"])}
 
 
 def refuse_unshowable(findings: Sequence[Finding], places: Collection[FamilyKey]) -> None:
-    """Refuse what an analysis brings and no page can show.
+    """Raise if an analysis returns something that no page can show.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[str, str]]:
-    """Go through the sentences and marks that belong nowhere."""
+    """Yield the sentences and marks whose family is not in the report, with what to do."""
     wheres = [(f"the sentence {headline.sentence!r} belongs to no verdict", headline.where) for headline in finding.headlines]
     wheres += [("a mark belongs to no scatter", mark.where) for mark in finding.marks]
     for what, where in wheres:

@@ -1,4 +1,4 @@
-"""The report that this process makes, for one who would otherwise read it from the file that it was just written into."""
+"""Hand the report made in this process to a caller that would otherwise read it back from the file just written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _held: dict[Path, list[Report]] = {}
 
 @contextmanager
 def hold_reports(path: Path) -> Iterator[list[Report]]:
-    """Give a list into which each report goes that is written below a directory until the block ends."""
+    """Yield a list that collects each report written below a directory until the block ends."""
     held: list[Report] = []
     _held[path.absolute()] = held
     try:
@@ -28,7 +28,7 @@ def hold_reports(path: Path) -> Iterator[list[Report]]:
 
 
 def hand_over(report: Report, path: Path) -> None:
-    """Hand a report over to who holds those of its directory, if anybody does, without what its document does not have."""
+    """Add a report to the list held for its directory, if there is one, without what its document does not have."""
     held = _held.get(path.absolute())
     if held is not None:
         held.append(Report(**{field.name: getattr(report, field.name) for field in fields(Report)}))

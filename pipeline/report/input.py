@@ -1,4 +1,4 @@
-"""What a report is made of: the one value that `write_report` takes."""
+"""The input of a report: the one value that `write_report` takes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ReportInput"]
 
 @dataclass(frozen=True)
 class ReportInput:
-    """A finished study, ready to be told.
+    """A finished study, with everything that its report needs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What single items do for systems, in few bytes: from it a page tells which items drive the gain of any two of them."""
+"""Scores of single items in compact form, from which a page shows the items that drive the gain of any two systems."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pipeline.interfaces.wording import name_metric
 __all__ = ["MOST_BYTES", "ItemScores", "encode_item_scores"]
 
 MOST_BYTES = 1_000_000
-"""Of all test sets and metrics of a page together."""
+"""Limit over all test sets and metrics of a page together."""
 _FEW = 256
 _SCALE = 32_767
 
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
-    """What the items of a test set do for the score of some systems by one metric.
+    """The effect of the items of a test set on the scores of some systems by one metric.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ItemScores:
 
 
 def encode_item_scores(found: Sequence[ItemScores]) -> str:
-    """Return, as JSON for a script element, the values of items: few different ones by number, many on a scale of 16 bits."""
+    """Return the values of items as JSON for a script element: indices of few distinct values, or many on a 16-bit scale."""
     text = json.dumps([_encode(of) for of in found], ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
@@ -59,7 +59,7 @@ def encode_item_scores(found: Sequence[ItemScores]) -> str:
 def _encode(of: ItemScores) -> dict[str, Any]:
     known = np.isfinite(of.values)
     levels = np.unique(of.values[known])
-    if len(levels) < _FEW:  # the last number of a byte is for what is not known
+    if len(levels) < _FEW:  # the largest byte stands for unknown values
         codes = np.where(known, np.searchsorted(levels, np.where(known, of.values, 0.0)), _FEW - 1).astype(np.uint8)
         packed: dict[str, Any] = {"levels": levels.tolist()}
     else:

@@ -30,7 +30,7 @@ from pipeline.report.values import format_number, on_set
 __all__ = ["draw_all", "draw_finding"]
 
 FEWEST_POINTS = 6
-"""Pairs: a scatter of fewer shows nothing that their table does not."""
+"""Pairs; a scatter of fewer shows nothing that their table does not."""
 POINTS_IN_ALL = 20_000
 SURE = 0.0005
 COLOURS = {"same": PALETTE[0], "different": PALETTE[1], "other": GRID, "all": INK}
@@ -74,7 +74,7 @@ def _draw_plainly(figure: Figure) -> tuple[str, str]:
 
 
 def _draw_with_matplotlib(figure: Figure) -> str:
-    # Importing it takes as long as all else that makes a report of a few systems.
+    # Importing matplotlib takes as long as making the rest of a report of a few systems.
     from pipeline.report.drawing.matplotlib_figures import canvas, finish
 
     with canvas(*figure.size) as (whole, axes):
@@ -150,7 +150,7 @@ def _draw_scatter(
 
 
 def _describe_points(table: PairTable, digits: int) -> str:
-    """Say in words where the points lie, as they do."""
+    """Describe in words where the points lie."""
     gain, confidence = table.gain[table.usable], 1 - table.p[table.usable]
     count = "1 pair" if len(gain) == 1 else f"{len(gain):,} pairs"
     spans = f"gains from {format_number(float(gain.min()), digits)} to {format_number(float(gain.max()), digits)}, "

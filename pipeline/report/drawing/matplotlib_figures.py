@@ -1,4 +1,4 @@
-"""Figures by matplotlib as SVG: repeatable bytes, selectable text. Only those that ask for its axes pay for importing it."""
+"""Figures by matplotlib as SVG: reproducible bytes, selectable text. Imported only for figures that need its axes."""
 
 from __future__ import annotations
 

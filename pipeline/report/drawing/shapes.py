@@ -1,4 +1,4 @@
-"""The few shapes that simple figures are made of, as SVG text: lines of a table with dots and bars need no plotting library."""
+"""The shapes of simple figures as SVG text: lines of a table with dots and bars need no plotting library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as SVG: what a report keeps of one, and how it is fitted into a page, with colours fit for light and dark."""
+"""Figures as SVG: what a report keeps of them, and how they are fitted into a page in light and dark colours."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _height_of(svg: str) -> float:
 
 
 def inline_svg(svg: str, prefix: str, *, alt: str, narrow: bool = False) -> str:
-    """Fit an SVG into a page: ids of its own, colours that follow the page, no size but the page's, and what it is read as."""
+    """Fit an SVG into a page: unique ids, the colours and width of the page, and a description for screen readers."""
     svg = _DESCRIBED.sub(lambda _: f"<desc>{escape_text(alt)}</desc>", svg, count=1)
     text = svg.replace(' style="background: #ffffff" ', " ")
     kind = " narrow" if narrow else " tall" if _height_of(svg) > _TALL else ""

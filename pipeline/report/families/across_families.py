@@ -1,4 +1,4 @@
-"""Many families: what their number does to p-values and verdicts, as a study asks.
+"""Many families: correction of p-values and verdicts for their number, as a study asks.
 
 All families of a procedure at the full size, one a test set and metric, are corrected together; tests of equivalence are families
 of their own among them. Each family is tested at one level
@@ -29,7 +29,7 @@ By: TypeAlias = Literal["holm", "benjamini-bogomolov"]
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """What a correction across the families of one procedure makes of each of their pairs.
+    """The result of a correction across the families of one procedure, for each of their pairs.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Correction:
     any_pair: Mapping[FamilyKey, float | None]
 
     def apply(self, place: FamilyKey, columns: Mapping[str, Column], *, stable: Column) -> dict[str, Column]:
-        """Return the columns of a family that p-values which are adjusted across families too make different.
+        """Return the columns of a family that change when p-values are adjusted across families too.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Correction:
             np.where(undecided, np.minimum(1.0, of * self.alpha / self.level), own)
             for of, own in zip((within, within_margin), self.p[place], strict=True)
         )
-        with np.errstate(invalid="ignore"):  # nan claims nothing
+        with np.errstate(invalid="ignore"):  # nan makes no claim
             separated = columns["separated"].equal(everything, True) & (p <= self.alpha)
             claimed, shown = (p <= self.alpha) | (equivalence <= self.alpha), equivalence <= self.alpha
         verdict = columns["verdict"]

@@ -1,4 +1,4 @@
-"""Which pairs are one family, and the adjusted p-values by which they are judged, as a report asks for them."""
+"""The pairs of a family, and the adjusted p-values that decide their verdicts, as a report asks for them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 ADJUSTMENTS = {"max_t": "max-T", "holm": "Holm"}
-"""Whose adjusted p decides, by the name in ``adjustment.by``, and what it is called."""
+"""The adjustments whose p can decide, by their names in ``adjustment.by``, with their titles."""
 
 ACROSS_TITLES = {"holm": "Holm", "benjamini-bogomolov": "Benjamini and Bogomolov"}
-"""Corrections across families, by the name in ``adjustment.across.by``, and what they are called."""
+"""Corrections across families, by their names in ``adjustment.across.by``, with their titles."""
 
 _MAX_T = "max-t"  # in cubes
 _STATED = 0.95  # level of the errors that stand beside p
@@ -47,7 +47,7 @@ _DECIDING = 4  # the first version of cubes with the max-T that decides
 
 @dataclass(frozen=True)
 class FamilyOf:
-    """What is tested together, as a study asks it.
+    """The pairs tested together, as a study asks.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class FamilyOf:
         return (cube.attrs.get("family") or "all-pairs", cube.attrs.get("baseline") or None) == (self.name, self.baseline)
 
     def sign(self, pairs: int) -> str:
-        """Return the family as a signature has it."""
+        """Return the family as it appears in signatures."""
         return f"{self.name}({pairs})" if self.baseline is None else f"{self.name}({self.baseline},{pairs})"
 
 
@@ -200,7 +200,7 @@ def _by_exact_p(cube: xr.Dataset, se: NDArray[np.float64], **where: str) -> NDAr
 
 
 class _MaxT(NamedTuple):
-    """What a cube has of the max-T that decides."""
+    """The max-T that decides, as stored in a cube."""
 
     p: NDArray[np.float64]
     alone: NDArray[np.float64]
@@ -253,7 +253,7 @@ def replicates_of_max_t(test_sets: Iterable[TestSetRow]) -> int:
 
 
 def name_adjustment(pairs: Sequence[PairRow]) -> str:
-    """Return what the adjustment of a family is called, from its rows."""
+    """Return the title of a family's adjustment, from its rows."""
     return ADJUSTMENTS[pairs[0].adjustment.by] if pairs else ADJUSTMENTS["holm"]
 
 

@@ -1,4 +1,4 @@
-"""How likely a false finding is in each family if nobody adjusts, computed in three ways and printed side by side."""
+"""The chance of a false finding in each family without adjustment, computed in three ways and printed side by side."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _shared(cube: xr.Dataset, metric: str, family: FamilyOf, alpha: float) -> Sh
 
 def describe_errors(report: Report) -> str:
     """Return one line of the families; "" where there is no family of several tests."""
-    # Families of several procedures differ by the shared replicates alone: the first that has them speaks for all.
+    # Families of several procedures differ only by the shared replicates: the first that has them represents all.
     told_once: dict[tuple[str, str, int], ErrorRow] = {}
     for row in sorted(report.experiment_wise, key=lambda row: row.shared is None):
         told_once.setdefault((row.test_set, row.metric, row.tests), row)
@@ -119,7 +119,7 @@ def describe_errors(report: Report) -> str:
 
 
 def _tell(row: ErrorRow, *, several: bool) -> str:
-    """Return the chances of a family: first the one that knows most of how its pairs depend on one another."""
+    """Return the chances of a family, first the one that accounts best for the dependence between its pairs."""
     place = f"{name_metric(row.metric)} {on_set(row.test_set)}" + (f", {row.procedure}" if several else "")
     ways = [f"{_chance(row.independent)} if the {row.tests:,} tests were independent, which pairs are not"]
     if row.exchangeable is not None:

@@ -1,4 +1,4 @@
-"""Systems by score, with the ranks, groups and letters that the separated pairs allow. No test is made here."""
+"""Systems by score, with the ranks, groups and letters that follow from the separated pairs. Nothing is tested here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_LETTERED = 60
 
 
 class Standing(NamedTuple):
-    """Where the systems of one family stand, and which groups they form."""
+    """The ranks of the systems of one family, and the groups they form."""
 
     board: list[BoardRow]
     clusters: list[ClusterRow]
@@ -88,7 +88,7 @@ def _score_intervals(cube: xr.Dataset, names: Sequence[str], metric: str, *, alp
     right, score = of.get("units_right"), of["observed_score"]
     methods: list[Literal["wilson", "jackknife-t", "replicates-t"]] = ["wilson"] * len(names)
     units = int(cube["n_units"].sel(test_size=FULL))
-    if right is not None and right.max() > 0:  # of units that score 0 alone, nobody knows what another would
+    if right is not None and right.max() > 0:  # where every unit scores 0, the other score is not known
         best = int(right.argmax())
         lows, highs = (end * score[best] * units / right[best] for end in wilson(right, units, alpha=alpha))
     elif "score_se" in cube.variables:
@@ -114,7 +114,7 @@ def _against(
     baseline: str,
     place: FamilyKey,
 ) -> list[BoardRow]:
-    """Return systems with their verdict against the baseline, seen from them: better, worse, or what else it is."""
+    """Return systems with their verdict against the baseline, from the system's side: better, worse, or any other."""
     members = pairs.where(pairs.holds("in_family"))
     won = members.where(members.holds("separated"))
     better, worse = (Counter(won.values(side).tolist()) for side in ("system_a", "system_b"))
@@ -169,7 +169,7 @@ def _list_clusters(found: Separation, names: Sequence[str], family: FamilyKey) -
             try:
                 membership = draw(found)
                 groups = [[names[system] for system in order if column[system]] for column in membership.T]
-            except ValueError as refusal:  # letters of very intransitive relations have no end
+            except ValueError as refusal:  # very intransitive relations would need too many letters
                 reason = str(refusal)
         yield ClusterRow(*family, definition, groups, reason)
 
@@ -189,7 +189,7 @@ def letters_of(clusters: Sequence[ClusterRow]) -> dict[str, str]:
 
 
 def list_systems(cube: xr.Dataset, test_set: str) -> list[SystemRow]:
-    """Return a row a system: what is known of it and its scores by metric."""
+    """Return a row for each system: its coordinates and its scores by metric."""
     known = {name: cube[name].values.tolist() for name in COORDINATES if name in cube.variables and cube[name].dims == ("system",)}
     metrics = [str(metric) for metric in cube["metric"].values.tolist()]
     scores = {metric: cube["observed_score"].sel(metric=metric, test_size=FULL).values.tolist() for metric in metrics}

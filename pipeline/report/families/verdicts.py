@@ -1,4 +1,4 @@
-"""Which verdict each pair of a family has, and whether another seed could change it; judged once for the whole report.
+"""The verdict of each pair of a family, and whether another seed could change it; decided once for the whole report.
 
 A difference is shown by the adjustment that decides for the family; a margin adds Holm over the p-values of equivalence, asked
 first. Both come from `pipeline.inference`, and nothing else in a report makes a verdict.
@@ -36,7 +36,7 @@ _Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of the pairs of a family before any verdict, each ordered so that δ is not negative.
+    """The evidence on the pairs of a family before any verdict, each ordered so that δ is not negative.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What is said of each pair.
+    """The verdict of each pair, and its stability.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def read_equivalence(
     wins: Wins,
     **where: str,
 ) -> Equivalence | None:
-    """Read the test of a margin off a cube's counts; None where nothing was counted, nan outside the family.
+    """Return the test of a margin from a cube's counts; None where nothing was counted, nan outside the family.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def judge_pairs(
         Metric, test size and procedure.
     """
     adjusted = known.adjusted
-    with np.errstate(invalid="ignore"):  # nan is neither rejected nor against
+    with np.errstate(invalid="ignore"):  # nan is neither rejected nor counts against a pair
         rejected = adjusted.decision.p <= alpha
         against = rejected & (known.one_sided > 0.5)
         separated = rejected & ~against & (known.gain > 0) & ~known.identical & np.isfinite(known.se)

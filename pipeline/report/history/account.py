@@ -19,7 +19,7 @@ _EXIT_CODES = {"worse": 1, "could not measure": 4}
 
 
 class Asked(NamedTuple):
-    """What is asked of a slot beside its study."""
+    """The settings of a slot beside its study."""
 
     looks: int | None
     baseline: str | None
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run that has ended: of which study, its id, how many tasks were done for this slot, and digests of what it is of."""
+    """A run that has ended: its study, its id, the number of tasks done for this slot, and digests of its inputs."""
 
     study: str
     run: str

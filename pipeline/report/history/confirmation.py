@@ -1,4 +1,4 @@
-"""Answers of a gate held to more than one run's verdict: to the level of a look, and to runs before that said the same."""
+"""Gate answers that need more than one run's verdict: the level of a look, and earlier runs with the same answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def list_answers(judged: Sequence[Judged], *, window: bool = False) -> dict[str,
 
 
 def hold_to_level(judged: Sequence[Judged], level: float) -> list[Judged]:
-    """Return the answers with those open whose p is above the level of this look."""
+    """Return the answers, with those left open whose p is above the level of this look."""
     return [_held(one, level) for one in judged]
 
 
@@ -39,7 +39,7 @@ def _held(one: Judged, level: float) -> Judged:
 def confirm_losses(
     judged: Sequence[Judged], earlier: Sequence[Mapping[str, str]], *, runs: int, window: bool = False
 ) -> list[Judged]:
-    """Return the answers with those losses open that fewer than so many runs in succession have found.
+    """Return the answers, with those losses left open that too few runs in succession have found.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ __all__ = ["ANSWERS", "Answer", "Judged", "conclude_gate", "judge_candidates", "
 Answer: TypeAlias = Literal["worse", "could not measure", "inconclusive", "equivalent", "better"]
 
 ANSWERS: tuple[Answer, ...] = ("worse", "could not measure", "inconclusive", "equivalent", "better")
-"""From that which stops a release to that which speaks for it: a gate answers with the first that any comparison has."""
+"""Ordered from the answer that stops a release to the one in its favour: a gate gives the first that any comparison has."""
 
 _EQUAL = {"equivalent", "identical"}
 _OPEN = {"not separated", "inconclusive", "not decided"}
@@ -79,7 +79,7 @@ class Judged:
 
     @property
     def called(self) -> str:
-        """What people call the metric."""
+        """The title of the metric."""
         return self.title or name_metric(self.metric)
 
     def say(self) -> str:
@@ -185,7 +185,7 @@ def _explain(row: PairRow | ModelPairRow) -> str:
 
 
 def conclude_gate(judged: Sequence[Judged]) -> Answer:
-    """Return the answer of the whole: the first of `ANSWERS` that any comparison has; nothing compared could not be measured."""
+    """Return the overall answer: the first of `ANSWERS` that any comparison has; without comparisons, that for not measured."""
     there = {one.answer for one in judged}
     return next((answer for answer in ANSWERS if answer in there), "could not measure")
 

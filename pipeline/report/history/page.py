@@ -1,4 +1,4 @@
-"""A history as a page: slot by slot what changed, and what a gate answers; with the look of a report, and without a script."""
+"""A history as a page: what changed and what a gate answers, slot by slot; styled like a report, without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The account of a slot for people: what changed, what it may claim, and what it spent; the same bytes for the same results."""
+"""The account of a slot as text: what changed, what it may claim, and what it spent; same bytes for same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one slot of a history found, and what changed since the slot before: values and plain words, from a report.
+"""The results of one slot of a history, and what changed since the slot before: values and plain words, from a report.
 
 A slot is one time at which a study is analysed again, such as a night. Its level is its share of α
 (`pipeline.inference.sequential.spending`), so that sides of pairs are claimed with one α for all slots of a period together.
@@ -63,7 +63,7 @@ class ThresholdFound(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One thing that is not as it was, by its kind."""
+    """One change, with its kind."""
 
     kind: Literal["settings", "input", "system", "pair", "threshold"]
     text: str
@@ -71,7 +71,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class SlotFound:
-    """What a slot found, by names that stand in JSON lists.
+    """The results of a slot, by the names used in JSON.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def read_slot(report: Report, level: float, *, inputs: Mapping[str, str], settin
     for place in first:
         rows: Sequence[PairRow | ModelPairRow] = report.model_pairs_of(place) or list(report.pairs_of[place])
         pairs.update(_read_pair(row, place, level) for row in rows)
-    # Several analyses might have thresholds: they are told by what stands in their rows.
+    # Several analyses might have thresholds: they are recognised by the keys of their rows.
     rows_of_findings = (row for finding in report.findings for row in finding.rows if row.keys() >= _OF_A_THRESHOLD)
     thresholds = dict(_read_threshold(row) for row in rows_of_findings if row.get("procedure") == report.procedures[0])
     return SlotFound(board, pairs, thresholds, dict(inputs), dict(settings))
@@ -185,7 +185,7 @@ def _read_threshold(row: Mapping[str, Any]) -> tuple[str, ThresholdFound]:
 
 
 def list_changes(before: SlotFound, now: SlotFound) -> list[Change]:
-    """Return what is not as it was at the slot before, the same words for the same results."""
+    """Return the changes since the slot before, in the same words for the same results."""
     return [
         *(Change("settings", f"the study has another {part}") for part in _differing(before.settings, now.settings)),
         *_changed_inputs(before.inputs, now.inputs),

@@ -1,4 +1,4 @@
-"""Draw a chart as SVG: axes with their grid, what lies over them in order, and the legend."""
+"""Draw a chart as SVG: axes with their grid, the layers over them in order, and the legend."""
 
 from __future__ import annotations
 
@@ -118,12 +118,12 @@ def draw_panels(panels: Panels, size: tuple[float, float], *, title: str, alt: s
 
 
 def _below(chart: Chart, left: float, width: float) -> float:
-    """Return the room that marks and label of the x axis take."""
+    """Return the height that marks and label of the x axis take."""
     return 14 + TICK + (SIZE + 8) * bool(chart.x.label) + marks_below(chart, left, width - _RIGHT).deeper
 
 
 def _left_of(chart: Chart, height: float) -> float:
-    """Return the room that marks and label of the y axis take."""
+    """Return the width that marks and label of the y axis take."""
     marks = ticks_of(chart.y, scale_of(chart, "y", height, 0.0))
     return 14 + width_of(text for _, text in marks) * TICK / SIZE + (SIZE + 8) * bool(chart.y.label)
 
@@ -134,7 +134,7 @@ def _named(chart: Chart) -> list[Points | Area]:
 
 
 def _top(chart: Chart, named: Sequence[Points | Area], width: float) -> float:
-    """Return the room that title and legend take above the chart."""
+    """Return the height that title and legend take above the chart."""
     rows = _rows(named, width - 20) if chart.legend == "above" else []
     return 10.0 + _TITLE_ROW * bool(chart.title) + _LEGEND_ROW * len(rows)
 
@@ -251,7 +251,7 @@ def _known_parts(*columns: Sequence[float]) -> list[slice]:
 
 
 def _places(across: Scale, x: Sequence[float], upright: Scale, y: Sequence[float]) -> list[str]:
-    # A place far outside of the picture would be a number of many digits, and of no use.
+    # A point far outside the picture would be a useless number of many digits.
     bounded = (np.clip(scale.at(values), -1e5, 1e5).tolist() for scale, values in ((across, x), (upright, y)))
     return [f"{a:.1f},{b:.1f}" for a, b in zip(*bounded, strict=True)]
 

@@ -32,7 +32,7 @@ def path_of(marker: str, x: NDArray[np.float64], y: NDArray[np.float64], size: f
 
 
 def thin_out(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Return which points are drawn where they are too many for a page: of those in a small square, the first.
+    """Choose the points to draw where there are too many for a page: the first in each small square.
 
     The squares are the smallest, of a quarter of a pixel to four, that leave so few.
     """

@@ -1,4 +1,4 @@
-"""What is written below an x axis: no two words touch, however narrow the chart is."""
+"""The words below an x axis, placed so that no two touch, however narrow the chart is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scales: where a value lies on an axis, linear or logarithmic, and which round numbers are written there."""
+"""Scales, linear or logarithmic: the position of a value on an axis, and the round numbers written there."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The figures that say where systems stand: scores with intervals and ranks, and all pairs as a matrix."""
+"""Figures of the standings: scores with intervals and ranks, and all pairs as a matrix."""

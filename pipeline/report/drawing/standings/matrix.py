@@ -1,4 +1,4 @@
-"""All pairs as a matrix, the best system first: which are separated, and where a line parts all above from all below."""
+"""All pairs as a matrix, the best system first: which are separated, with a line where all above are separated from all below."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def draw_matrix(grid: Grid, *, title: str, alt: str, narrow: bool = False) -> st
     left = width_of(labels) + 14
     room = ((NARROW if narrow else WIDTH) - left - 4) / count
     wide, tall = (min(64.0, max(room, _widest(grid))), 26.0) if written else (min(22.0, room), min(22.0, room))
-    # Of many systems only some names and numbers find room.
+    # With many systems there is room for only some names and numbers.
     each, every = (max(1, int(np.ceil(room / size))) for room, size in ((1.2 * SIZE, tall), (30.0 if count > 99 else 20.0, wide)))
     top, right = 24.0, left + wide * count
     bottom = top + tall * count
@@ -115,7 +115,7 @@ def _widest(grid: Grid) -> float:
 
 
 def _runs(cells: NDArray[np.bool_], left: float, top: float, wide: float, tall: float, gap: float) -> Iterator[str]:
-    """Yield the outlines of cells; those side by side are one where nothing parts them, so that many systems take few bytes."""
+    """Yield the outlines of cells; adjacent ones are merged where no line is between them, which saves bytes with many systems."""
     for row, of in enumerate(cells):
         edges = np.flatnonzero(np.diff(np.concatenate([[False], of, [False]]).astype(np.int8)))
         for start, stop in edges.reshape(-1, 2).tolist():
