@@ -16,7 +16,7 @@ __all__ = ["COMPARISON", "Expectation"]
 COMPARISON = re.compile(r"\s*(<=|>=|<|>|≤|≥)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*")
 """A text that compares, in place of one that a row has: the operator and the number."""
 _LIKE_ONE = re.compile(r"\s*(==|!=|=|<>|(<=|>=|<|>|≤|≥)\s*[-+.]?\d)")
-"""What begins as a comparison does."""
+"""Text that begins like a comparison."""
 _ROUNDING = 1e-12
 """Of a limit: one is written with a few digits, and what is equal to it but for rounding agrees."""
 _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
@@ -102,7 +102,7 @@ class Expectation(Frozen):
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Between what the number agrees, both ends included."""
+        """The limits within which the number agrees, both ends included."""
         low = -math.inf if self.at_least is None else self.at_least
         high = math.inf if self.at_most is None else self.at_most
         if self.value is not None and self.within is not None:
@@ -119,7 +119,7 @@ class Expectation(Frozen):
         return low - _ROUNDING * _size(low) <= number <= high + _ROUNDING * _size(high)
 
     def label(self) -> str:
-        """Return what it is called."""
+        """Return its name."""
         if self.name is not None:
             return self.name
         what = "rows" if self.count else str(self.column)

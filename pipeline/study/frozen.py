@@ -18,7 +18,7 @@ class Frozen(BaseModel):
 
 
 def known_name(names: Collection[str], kind: str) -> Callable[[Any], Any]:
-    """Return a validator that takes the names of what is installed, and refuses others as those of a literal are refused."""
+    """Return a validator that accepts installed names, and refuses others with the error of a literal."""
 
     def check(name: Any) -> Any:
         if not isinstance(name, str) or name not in names:
@@ -31,7 +31,7 @@ def known_name(names: Collection[str], kind: str) -> Callable[[Any], Any]:
 
 
 def name_alone(kind: str) -> BeforeValidator:
-    """Return a validator that lets a name stand for a mapping of it alone."""
+    """Return a validator that accepts a name in place of a mapping that holds only the name."""
 
     def give_mapping(value: Any) -> Any:
         if not isinstance(value, (str, Mapping, BaseModel)):

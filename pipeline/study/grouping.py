@@ -28,7 +28,7 @@ ITEM_OR_SENTENCE = (ITEM, "sentence")
 """Names of the unit of training data that is one item."""
 
 ROLES = frozenset({ITEM, "system", "label", DOCUMENT, REPLICA})
-"""Names of `columns:` that a reader has another use for; any other name there is a column that groups items."""
+"""Names of `columns:` that readers use for something else; any other name there is a column that groups items."""
 
 WITHOUT_DOCUMENTS = frozenset({"text", "labels", "scores"})
 """Formats whose documents a study names, in a file or a column; the files of others may say themselves where one begins."""
@@ -38,13 +38,13 @@ _PLACES = {"columns": frozenset({"word", "tag", "chunk", "gold"}), "tagged": fro
 
 
 def asked_columns(resampling: Resampling) -> tuple[str, ...]:
-    """Return the columns that a study makes units and strata of, each once; none where items are drawn, or where that is open."""
+    """Return the columns that a study uses as units and strata, each once; none where items are drawn, or the unit is left open."""
     asked = (None if resampling.unit == ITEM else resampling.unit, resampling.strata)
     return tuple(dict.fromkeys(name for name in asked if name is not None))
 
 
 def group_columns(spec: TestSet) -> tuple[str, ...]:
-    """Return the columns of outputs that group items: they are no scores or labels, and no part of an output's content."""
+    """Return the columns of outputs that group items: they are neither scores nor labels, nor part of an output's content."""
     return (DOCUMENT, *sorted(set(spec.columns) - ROLES - _PLACES.get(spec.format.name, frozenset())))
 
 

@@ -107,7 +107,7 @@ _Model = TypeVar("_Model", bound=Frozen)
 
 @dataclass(frozen=True)
 class LoadedStudy:
-    """A study with where it comes from.
+    """A study and its origin.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def load_study(path: Path | str, overrides: Sequence[str] = ()) -> LoadedStudy:
 
 
 def _has_ending(path: Path | str) -> bool:
-    """Say whether a file is called as a study is."""
+    """Say whether a file has a study's ending."""
     return Path(path).suffix.lower() in {".json", ".yaml", ".yml"}
 
 
@@ -258,7 +258,7 @@ def load_profile(name: Path | str, base: Path | None = None, overrides: Sequence
 
 
 def resolve(study: Study) -> dict[str, Any]:
-    """Return everything a study asks, defaults included, as plain JSON values: what digests are made of."""
+    """Return the whole study, defaults included, as plain JSON values, from which digests are made."""
     return study.model_dump(mode="json", by_alias=True)
 
 

@@ -37,7 +37,7 @@ class Document:
         return None
 
     def put(self, path: KeyPath, other: Document, place: str) -> str | None:
-        """Set the value at a path, making mappings on the way; give what hinders it, or None."""
+        """Set the value at a path, making mappings on the way; return what is in the way, or None."""
         if self.value is None:
             self.value = {}
         inner = self.value

@@ -1,4 +1,4 @@
-"""What a preset sets where a study does not say otherwise, and what a study has otherwise than its preset."""
+"""The values a preset sets where a study does not, and those in which a study deviates from its preset."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _is_open(value: Any, path: KeyPath) -> bool:
 
 
 def list_deviations(preset: str, asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say what a study, as a mapping of JSON values, has otherwise than a preset: one value a line."""
+    """List the values in which a study, as a mapping of JSON values, deviates from a preset: one on each line."""
     told = []
     for path, value in PRESETS[preset].values.items():
         own = look_up(asked, path)[1]

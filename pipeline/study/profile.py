@@ -19,7 +19,7 @@ COORDINATOR = PROFILES / "coordinator.sbatch"
 """The script of a job of SLURM that runs the coordinator of a study."""
 
 FILLED_IN = ("scheduler", "ssh")
-"""Of these, those that say nothing before they are filled in: where a scheduler is, which machines there are."""
+"""Those that must be filled in first: the address of a scheduler, the names of machines."""
 
 
 def list_profiles() -> list[str]:

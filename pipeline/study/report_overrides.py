@@ -1,4 +1,4 @@
-"""What a report may change without computing; everything else is refused, since the run has no numbers for it."""
+"""The settings that a report may change without computing; all others are refused, since the run has no numbers for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HELP = (
 
 
 def refuse_other_numbers(own: Study, asked: Study) -> None:
-    """Refuse a study that differs from a run's own in anything that its numbers are made of.
+    """Raise if a study differs from a run's own in anything on which its numbers depend.
 
     Raises
     ------

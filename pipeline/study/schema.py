@@ -1,4 +1,4 @@
-"""What a study asks: the shape of `study.yaml` as frozen values, which `load` fills from text."""
+"""The schema of `study.yaml` as frozen values, which `load` fills from text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SCHEMA_VERSION = 1
 
 
 class Systems(Frozen):
-    """Which systems are compared, and what is known of each."""
+    """The systems compared, and the facts known about each."""
 
     table: str | None = Field(default=None, description="CSV with the column system and optional columns model, group, …")
     exclude: tuple[str, ...] = Field(default=(), description="Names or shell patterns of systems to leave out.")
@@ -79,7 +79,7 @@ class AnalysisSpec(Frozen):
 
 
 class Report(Frozen):
-    """What is written at the end."""
+    """The report written at the end."""
 
     formats: tuple[Literal["html", "markdown", "json"], ...] = ("html", "markdown", "json")
     null_laboratory: bool = Field(
@@ -96,7 +96,7 @@ class Report(Frozen):
 
 
 class Study(Frozen):
-    """One study: everything that is asked, nothing about where it runs but a default cluster."""
+    """One study: everything that it asks for, and nothing about where it runs but a default cluster."""
 
     schema_: Literal[1] = Field(alias="schema")
     study: str = Field(min_length=1, max_length=200)
@@ -159,7 +159,7 @@ class Study(Frozen):
 
     @property
     def deviations(self) -> tuple[str, ...]:
-        """What the study has otherwise than its preset, one value a line; nothing without a preset."""
+        """The values in which the study deviates from its preset, one on each line; nothing without a preset."""
         return list_deviations(self.preset, self.model_dump(mode="json", by_alias=True)) if self.preset else ()
 
     @property

@@ -15,7 +15,7 @@ __all__ = ["FormatSpec", "ItemChoice", "TestSet"]
 
 def _one_or_several(value: Any) -> Any:
     names = value if isinstance(value, (list, tuple)) else (value,)
-    # A group that looks like a number in YAML has a name all the same.
+    # A group that looks like a number in YAML is still a name.
     return tuple(str(name) if isinstance(name, (int, float)) and not isinstance(name, bool) else name for name in names)
 
 
@@ -25,7 +25,7 @@ GroupNames = Annotated[tuple[str, ...], BeforeValidator(_one_or_several), WithJs
 
 
 class FormatSpec(Frozen):
-    """A format and what its reader is to know of the files."""
+    """A format and the options of its reader."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

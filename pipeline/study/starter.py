@@ -1,4 +1,4 @@
-"""A first study file with comments: what was found in files, and beside it the keys that one may want to change."""
+"""A first study file with comments: what was found in the files, and the keys that a user may want to change."""
 
 from __future__ import annotations
 

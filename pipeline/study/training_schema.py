@@ -1,4 +1,4 @@
-"""What a study trains: the shape of `training:` in `study.yaml`, as frozen values."""
+"""The schema of `training:` in `study.yaml`, as frozen values."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _resources(value: Any) -> Any:
 
 
 class ModelSpec(Frozen):
-    """One base model: a trainer, what a training of it needs, and the trainer's options."""
+    """One base model: a trainer, the resources that a training needs, and the trainer's options."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -1,4 +1,4 @@
-"""A study as a file: what a comparison ran, written down so that it can be changed and run again."""
+"""Write the study that a comparison ran to a file, so that it can be changed and run again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.study.yaml_values import format_yaml
 __all__ = ["UNNAMED_SET", "UNNAMED_STUDY", "place_paths", "write_study"]
 
 UNNAMED_STUDY, UNNAMED_SET = "compare", "test set"
-"""What the study of a comparison and its one test set are called, which nobody has named."""
+"""The names of a comparison's study and its one test set, which the user has not named."""
 
 _HEAD = """\
 # What `pipeline compare` ran. The same numbers, with a report and everything that is stored:

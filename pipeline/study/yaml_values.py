@@ -1,4 +1,4 @@
-"""YAML 1.2 as values with their places, read within limits: what an alias repeats counts each time.
+"""YAML 1.2 as values with their places, read within limits: the content of an alias counts every time.
 
 The words of YAML 1.1 that surprise (`no`, `on`, 010, 1:30, dates) are what they look like: text, and ten.
 """
@@ -76,7 +76,7 @@ for _tag, _pattern in _SCALARS.items():
 
 
 def parse_yaml(text: str, source: str) -> tuple[Document, list[Problem]]:
-    """Return the document in a text, and what is wrong with it that does not hinder reading on.
+    """Return the document in a text, and the problems that do not prevent reading on.
 
     Raises
     ------
@@ -185,7 +185,7 @@ class _Builder:
 
     def _complain(self, code: str, message: str, place: str, help: str | None = None) -> None:
         self.problems.append(Problem(code, message, place, help))
-        if len(self.problems) >= _MOST_PROBLEMS:  # what an alias repeats is wrong each time
+        if len(self.problems) >= _MOST_PROBLEMS:  # an error in an alias counts every time it is repeated
             raise StudyError(*self.problems)
 
     def _at(self, node: yaml.Node) -> str:

@@ -1,1 +1,1 @@
-"""(spec, store) → receipt: each task loads, calls one thing, writes, returns. Where families, numbers and cubes meet."""
+"""(spec, store) → receipt: each task loads, calls one thing, writes, returns. The place where families, numbers and cubes meet."""

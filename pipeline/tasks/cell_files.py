@@ -1,4 +1,4 @@
-"""What a file of cells holds: the counts, sums and histograms of pairs, and the scores of systems on kept replicates.
+"""The content of a file of cells: counts, sums and histograms of pairs, and the scores of systems on kept replicates.
 
 What runs write most is pairs × cells, so counts are stored narrow: those of a cell fit into 16 bits, and of the histogram's bins
 only those are stored that hold something (`pack_counts`). `StoredCounts` reads the same numbers back, of the pairs that are asked.
@@ -78,7 +78,7 @@ def stored_scores(arrays: StoredArrays, slot: int, cell: int, systems: NDArray[n
 
 
 def packed_scores(arrays: StoredArrays, slot: int, cell: int, systems: NDArray[np.int64], length: int) -> list[memoryview] | None:
-    """Return them as they are packed, each system's by themselves; None where they are not, or not of ``length`` replicates."""
+    """Return them still packed, system by system; None where they are not packed, or not of ``length`` replicates."""
     name = f"{slot}/score/{cell}"
     if arrays.shape(name)[1] != length:
         return None

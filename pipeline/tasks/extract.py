@@ -27,7 +27,7 @@ __all__ = ["extract", "load_statistics"]
 
 
 def extract(task: Task, runs: Path) -> Receipt:
-    """Extract the statistics of one metric from one output and store them, one row an item."""
+    """Extract the statistics of one metric from one output and store them, one row for each item."""
     spec = task.spec
     assert isinstance(spec, ExtractSpec)
     store = Store(runs / STORE_NAME)
@@ -67,7 +67,7 @@ def load_statistics(store: Store, key: str) -> Statistics:
 
 @lru_cache(maxsize=8)
 def _prepared(store: Store, frame_key: str, gold_digest: str, what: bytes) -> tuple[Metric, Any]:
-    """Process the references of one test set once a worker, whatever number of systems it extracts."""
+    """Process the references of one test set once in each worker, however many systems it extracts."""
     import json
 
     test_set_spec, base, name, options = json.loads(what)

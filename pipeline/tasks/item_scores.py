@@ -1,4 +1,4 @@
-"""Read what single items do for systems, for the page that sets any two of them against each other."""
+"""Read the scores of single items, for the page that compares any two systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PACKED = 4 / 3
 
 
 def read_item_scores(cubes: Mapping[str, Any], statistics: Mapping[str, Mapping[str, ScoredStatistics]]) -> Iterator[ItemScores]:
-    """Yield what items do for the best systems by each test set and metric, as many as a page has room for.
+    """Yield the item scores of the best systems by test set and metric, for as many systems as a page has room for.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _read(test_set: str, metric: str, cube: Any, scored: ScoredStatistics, most_
 
 
 def _rank(metric: str, cube: Any, scored: ScoredStatistics, there: Mapping[str, int]) -> list[str]:
-    """Return the systems with a score, the best first; copies of others are told by those."""
+    """Return the systems with a score, the best first, without copies of others."""
     at = {"metric": metric, "test_size": FULL}
     names = [str(name) for name in cube["system"].values.tolist()]
     score = dict(zip(names, cube["observed_score"].sel(at).values.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Keep what a trainer has fitted, so that another test set is predicted without fitting again."""
+"""Keep fitted models, so that another test set is predicted without fitting again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.store.runs import Store
 __all__ = ["KEPT", "KeptModel", "forget_kept", "keep_fitted", "kept_model"]
 
 KEPT = "the model was kept from an earlier training: it was not fitted again, and the seconds are those of its predictions"
-"""What the report says of a training whose model was kept."""
+"""The remark in a report on a training whose model was kept."""
 
 _NOT_KEPT = "the model could not be kept, so another test set will need another training"
 
@@ -54,13 +54,13 @@ def forget_kept(store: Store, spec: TrainSpec) -> None:
 
 
 def keep_fitted(store: Store, spec: TrainSpec, trainer: Trainer, model: Any) -> tuple[str, ...]:
-    """Keep a model that was just fitted, where its trainer can, and give what the report is to say where that failed."""
+    """Keep a newly fitted model where its trainer can, and return the remark for the report where that failed."""
     if not spec.keep_models or not isinstance(trainer, KeepsModels):
         return ()
     try:
         with scratch_directory("model") as folder:
             trainer.save_model(model, folder)
             keep_model(store, spec.identity, folder, room=spec.keep_models)
-    except Exception as error:  # saving is foreign code, and the disk may be full: what was fitted is good all the same
+    except Exception as error:  # saving is foreign code, and the disk may be full: the fitted model is good all the same
         return (f"{_NOT_KEPT}: {type(error).__name__}",)
     return ()

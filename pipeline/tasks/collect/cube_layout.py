@@ -1,4 +1,4 @@
-"""What the cube of a test set will hold, known before anything is read off the cells: all who write a part of it go by it."""
+"""The layout of a test set's cube, fixed before any cell is read: every task that writes a part of the cube follows it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = ["Collected", "make_tool", "read_collected"]
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """A test set of a run, what is done of it, and the cube that is to be."""
+    """A test set of a run, its finished tasks, and the cube to be written."""
 
     run: RunDirectory
     manifest: Manifest
@@ -77,9 +77,9 @@ def _asks_bootstrap_t(manifest: Manifest) -> bool:
 
 
 def make_tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
-    """Return what the tool of a preset would be given."""
+    """Return the input for a preset's tool."""
     study = manifest.study
-    # The first system is the baseline where nobody says, as of the tools that have one.
+    # The first system is the baseline unless the study names one, as in the tools that have a baseline.
     baseline = study.resampling.baseline or test_set.outputs[0].system
     return Tool(preset, baseline, study.seed, study.resampling.replicates, len(study.test_sets[test_set.name].references))
 
@@ -112,7 +112,7 @@ def _layout(
         test_sizes=[(size.label, size.n_units) for size in list_sizes(study, test_set)],
         systems=systems,
         pairs=np.stack([first, second], axis=1),
-        # Of procedures that draw nothing a cube has always said what the study asks.
+        # For procedures that draw nothing a cube has always held what the study asks.
         replicates=drawn if any(PROCEDURES[name].draws for name in study.resampling.procedures) else study.resampling.replicates,
         kept=study.resampling.scores_kept,
         again=replicates_again(study.resampling.scores_kept),

@@ -1,4 +1,4 @@
-"""One metric at one test size, in the order of the cube and in that of the kernels, and from one to the other."""
+"""One metric at one test size, in the order of the cube and in that of the kernels, with the mapping between the two."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def floor_of(procedure: str, discordant: NDArray[np.int64], p_sign_flip: NDArray
 def make_part(
     store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Comparison, size: Size, rows: slice | None = None
 ) -> Part:
-    """Load the statistics of a column and observe its pairs, or some ``rows`` of them; procedures have both in common."""
+    """Load the statistics of a column and observe its pairs, or some ``rows`` of them; all procedures share both."""
     rows = rows or slice(0, len(layout.pairs))
     n = len(column.systems)
     place = {key: i for i, key in enumerate(column.systems)}
@@ -125,6 +125,6 @@ def family_pairs(layout: CubeLayout, rows: slice = slice(None)) -> Tested:
 
 
 def _tails(store: Store, test_set: TestSetInputs, size: Size, measure: Measure) -> StudentTails:
-    """Count the units of a test size as they are drawn: nothing of it depends on the systems."""
+    """Describe the units of a test size as they are drawn, which does not depend on the systems."""
     items = np.bincount(load_frame(store, test_set.frame).unit_of_item)[: size.n_units]
     return StudentTails(effective_units(items), 1 if measure.stratum is None else int(measure.stratum.max()) + 1)

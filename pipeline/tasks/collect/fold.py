@@ -69,7 +69,7 @@ class Block:
 
     @classmethod
     def of(cls, pairs: int, cells: range) -> Block:
-        """Return one with nothing in it."""
+        """Return an empty block."""
         return cls(
             cells.start,
             np.zeros((pairs, len(cells), len(COUNTS)), np.int32),
@@ -183,7 +183,7 @@ def read_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int
             continue
         local = cell - int(covered.receipt.covers["first_cell"])
         stored = stored_scores(_open(store, covered.receipt), covered.slot, local, rows[held])
-        if held.size == systems.size:  # as nearly always: all stand in one file
+        if held.size == systems.size:  # nearly always: all are in one file
             scores = stored[:, :length]
         else:
             scores = scores if len(scores) else np.full((systems.size, length), np.nan)
@@ -217,14 +217,14 @@ def _holders(cells: Cells, cell: int, systems: NDArray[np.int64]) -> Iterator[tu
 
 @lru_cache(maxsize=2**16)
 def _is_sound(path: Path, checksum: str, modified: int) -> bool:
-    """Read a file whole, once, in pieces, and raise where its bytes are not those that were written."""
+    """Read a whole file, once, in pieces, and raise where its bytes are not those that were written."""
     if not checksum.startswith(digest_file(path)):
         read_arrays(path, checksum)  # says what is wrong
     return True
 
 
 def _open(store: Store, receipt: Receipt) -> StoredArrays:
-    """Map a file of cells: rows are read as they are needed, but only after all of it was found sound."""
+    """Map a file of cells: rows are read as they are needed, but only after the whole file has been checked."""
     path = store.root / receipt.file
     if path.is_file():
         _is_sound(path, receipt.checksum, path.stat().st_mtime_ns)

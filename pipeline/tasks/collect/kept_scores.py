@@ -1,4 +1,4 @@
-"""What the kept replicates of a comparison say of all its pairs: the max-T that decides, and intervals, from one reading.
+"""Results from the kept replicates of a comparison, read once for all pairs: the max-T that decides, and intervals.
 
 Replicates are kept up to `SCORES_BYTES`: of very many systems only the first are looked at, the same whatever the machine.
 """
@@ -54,7 +54,7 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class KeptReadings:
-    """Of the pairs of a measure, as it orders them.
+    """Results for the pairs of a measure, in its order.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class KeptReadings:
 
 
 def look_at(kept: int, systems: int) -> int:
-    """Return of how many kept replicates intervals and max-T are read: whole cells, where not all fit.
+    """Return how many kept replicates intervals and max-T use: whole cells, where not all fit.
 
     Examples
     --------

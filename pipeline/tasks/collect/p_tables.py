@@ -1,4 +1,4 @@
-"""p-values as the table of a cube has them: counted on replicates, computed by a procedure, or exact in place of counted ones."""
+"""p-values for the table of a cube: counted on replicates, computed by a procedure, or exact in place of counted ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_RATIO = tuple(list(NO_LAW).index(name) for name in ("not a ratio", "denomina
 
 
 def counted_table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
-    """Return the variables of p-values that were counted, of some of so many pairs."""
+    """Return the variables of counted p-values, for some of a number of pairs."""
     return {
         "p_value": found.p,
         "log10_p": found.log10_p,
@@ -44,7 +44,7 @@ def counted_table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray
 
 
 def computed_table(found: DirectP, alpha: float, pairs: int) -> dict[str, NDArray[Any]]:
-    """Return the variables of p-values that no replicate was drawn for, of some of so many pairs."""
+    """Return the variables of p-values computed without replicates, for some of a number of pairs."""
     known = np.isfinite(found.p)
     error = np.where(known, (found.hi - found.lo) / 2, np.nan)
     return {

@@ -1,4 +1,4 @@
-"""What a cube holds of some pairs by one procedure that no other pair has a say in: counts, p-values, tails, intervals."""
+"""What a cube holds of each pair that depends on no other pair, by one procedure: counts, p-values, tails, intervals."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MAX_T_WITHIN = "max_t_within"
 
 @dataclass(frozen=True, eq=False)
 class PairResults:
-    """What the family is judged by, of pairs each by itself.
+    """Results of single pairs on which the verdicts of the family are based.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def write_counted_pairs(
     rule: str,
     scores: NDArray[np.float64] | None = None,
 ) -> PairResults:
-    """Write what was counted of the pairs of a part, and all that is read off it of each by itself.
+    """Write the counts of the pairs of a part, and everything that follows from them pair by pair.
 
     Parameters
     ----------
@@ -123,12 +123,12 @@ def write_counted_pairs(
     counts, defined = np.zeros((pairs, len(COUNTS)), np.int64), np.zeros(pairs, np.int64)
     few = np.zeros((len(CONVENTIONS), pairs), np.bool_)
     pieces = []
-    for rows in chunks(pairs, at_once=chunks_at_once(cells)):  # the cells of many are never all held at once
+    for rows in chunks(pairs, at_once=chunks_at_once(cells)):  # the cells of many pairs are never all in memory at once
         found, counts[rows] = _write_rows(cube, part, cells, rows, store)
         defined[rows], few[:, rows] = found.replicates, few_hits(found)
         pieces.append(counted_table(found, layout.alpha, len(layout.pairs)))
     table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
-    if cells.column.exact:  # of the counts the bias is left, and what kept scores are read with
+    if cells.column.exact:  # of the counts, only the bias and what is needed to read kept scores remain
         table |= computed_table(exact_p_values(part, procedure), layout.alpha, len(layout.pairs))
     kept = Kept(np.empty((0, 0)) if scores is None else scores, counts, defined)
     if PROCEDURES[procedure].keeps_scores and layout.sizes["replicate"] and not read_together(layout, cells.label):
@@ -143,19 +143,19 @@ def write_counted_pairs(
 
 
 def write_computed_pairs(cube: CubeWriter, part: Part, procedure: str, found: DirectP) -> PairResults:
-    """Write p-values that no replicate was drawn for."""
+    """Write p-values computed without replicates."""
     return _write_table(cube, part, procedure, computed_table(found, cube.layout.alpha, len(cube.layout.pairs)))
 
 
 def _write_table(cube: CubeWriter, part: Part, procedure: str, table: dict[str, NDArray[Any]]) -> PairResults:
-    """Write p-values, what of each pair by itself it is judged by, and whether that is a verdict."""
+    """Write p-values, the one that decides each pair before any correction, and whether a verdict may rest on it."""
     reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
     p = without_zero(table["p_value"][CONVENTIONS.index(reading.verdict)])
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
     flat = lacks_spread(part.measure.pairs, **known) & reading.needs_units
     corrected = np.full(len(p), np.nan)
     if reading.few_units and tested.tails is not None:
-        # The standard error of equal differences is what rounding left of 0: no t is made of it.
+        # The standard error of equal differences is rounding error about 0: no t is computed from it.
         corrected = np.where(flat, np.nan, without_zero(tested.tails.p_value(observed.delta, observed.se)))
     undecided = np.zeros(len(p), np.int8)
     if reading.needs_units:
@@ -181,7 +181,7 @@ def interval_table(part: Part, layout: CubeLayout, readings: KeptReadings) -> di
 def write_scores(
     cube: CubeWriter, part: Part, cells: Cells, store: Store, systems: slice, scores: NDArray[np.float64] | None = None
 ) -> None:
-    """Write the kept scores of some systems, a chunk at a time: as they are packed, or those in hand, if these are all of them."""
+    """Write the kept scores of some systems, a chunk at a time: still packed, or those already in memory, if all are."""
     kept = cube.layout.sizes["replicate"]
     length = min(CHUNKS["replicate"], kept)
     at_hand = scores if scores is not None and scores.shape[1] == kept else None
@@ -200,7 +200,7 @@ def write_scores(
 
 
 def hold_scores(part: Part, cells: Cells, layout: CubeLayout, store: Store) -> NDArray[np.float64]:
-    """Return (system, replicate) the kept scores that are looked at, by the measure's systems."""
+    """Return the kept scores that are used, (system, replicate), by the measure's systems."""
     systems = len(cells.column.systems)
     held = np.empty((systems, look_at(layout.sizes["replicate"], systems)))
     for first_system, first, scores in kept_scores(cells, held.shape[1], np.arange(systems), store):
@@ -209,7 +209,7 @@ def hold_scores(part: Part, cells: Cells, layout: CubeLayout, store: Store) -> N
 
 
 def draws_of(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws | StratifiedDraws:
-    """Return the stream that the cells of a procedure were counted of."""
+    """Return the stream of draws from which the cells of a procedure were counted."""
     return make_draws(
         seed=layout.seed,
         procedure=procedure,
@@ -222,7 +222,7 @@ def draws_of(part: Part, layout: CubeLayout, procedure: str, rule: str) -> Draws
 
 
 def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: Store) -> tuple[PValues, NDArray[np.int64]]:
-    """Write the counts of a range of pairs; give what is read off them, and the counts summed over cells."""
+    """Write the counts of a range of pairs; return what follows from them, and the counts summed over cells."""
     metric, size, procedure = cells.column.metric.name, cells.label, cells.column.procedure
     observed, reading = part.observed, PROCEDURES[procedure]
     pairs = rows.stop - rows.start

@@ -1,4 +1,4 @@
-"""The p that a preset's own tool or paper has for a pair, computed when a cube is collected; no verdict uses it."""
+"""The p that a preset's own tool or paper would give for a pair, computed when a cube is collected; no verdict uses it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Tool", "own_presets", "preset_facts", "write_tool_p"]
 
 @dataclass(frozen=True)
 class Tool:
-    """What the preset of a study asks of one test set.
+    """The computation of a preset's own numbers for one test set.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Tool:
 
 
 def own_presets(preset: str | None) -> tuple[str, ...]:
-    """Return the preset if it has a number that is computed here."""
+    """Return the preset if it has a number of its own to compute here."""
     return (preset,) if preset is not None and PRESETS[preset].procedures else ()
 
 
@@ -98,7 +98,7 @@ def write_tool_p(cube: CubeWriter, part: Part, column: Comparison, counted: Mapp
 
 
 def _counted(rule: PresetRule, part: Part, kept: Kept) -> PresetNumbers:
-    """Read numbers off counts, or off kept scores."""
+    """Return the numbers from counts, or from kept scores."""
     if rule.counts:
         return PresetNumbers(counted_p(rule.counts, kept.counts, kept.defined, plus_one=rule.plus_one), "no-replicate")
     if not kept.scores.size:

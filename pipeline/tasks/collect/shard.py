@@ -50,7 +50,7 @@ def collect_shard(task: Task, runs: Path) -> Receipt:
 
 
 def columns_of(collected: Collected, size: Size, metric: str) -> tuple[Comparison, ...]:
-    """Return what is compared of one metric on one test size, by each procedure that draws."""
+    """Return the columns of one metric on one test size, one for each procedure that draws."""
     manifest = collected.manifest
     columns = list_comparisons(manifest.study, manifest.inputs, collected.test_set, size, collected.present)
     return tuple(column for column in columns if column.metric.name == metric)
@@ -59,7 +59,7 @@ def columns_of(collected: Collected, size: Size, metric: str) -> tuple[Compariso
 def write_shard(
     cube: CubeWriter, collected: Collected, part: Part, own: tuple[Comparison, ...], systems: slice
 ) -> dict[str, PairResults]:
-    """Write what no other pair has a say in, of the pairs of a part, and the kept scores of some systems.
+    """Write, for the pairs of a part, everything that depends on no other pair, and the kept scores of some systems.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def write_shard(
             cells = stored_cells(part, column, collected.inventory)
             scores = None
             if PROCEDURES[procedure].keeps_scores and cube.layout.sizes["replicate"]:
-                # All systems are read for intervals and max-T as well: once, if all are written.
+                # Intervals and max-T read all systems as well; where all are written, they are read only once.
                 all_of_them = systems == slice(0, len(cube.layout.systems))
                 scores = hold_scores(part, cells, cube.layout, store) if all_of_them else None
                 write_scores(cube, part, cells, store, systems, scores)
@@ -108,7 +108,7 @@ def _write_observed(cube: CubeWriter, part: Part) -> None:
 
 
 def _write_influence(cube: CubeWriter, part: Part) -> None:
-    """Write the unit that each pair hangs on most, what a win is worth, and the standard errors of scores."""
+    """Write the unit with the largest influence on each pair, what a win is worth, and the standard errors of scores."""
     measure = part.measure
     left_out = left_out_of(measure)
     if part.rows.start == 0:  # once

@@ -1,4 +1,4 @@
-"""What a cube holds of all pairs of a family by one procedure: corrections, max-T, and the p that decides."""
+"""What a cube holds of a whole family by one procedure: corrections, max-T, and the p that decides."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from pipeline.tasks.collect.pairs import MAX_T_WITHIN, PairResults, draws_of, ho
 __all__ = ["ADJUSTMENTS", "EXACT", "MAX_T", "read_kept_counts", "read_kept_replicates", "read_pairs", "write_family"]
 
 ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "bonferroni": bonferroni}
-"""Those that need p-values alone."""
+"""The adjustments that need only p-values."""
 
 BY_ADJUSTMENT = "p_by_adjustment"
 """The variable that has every convention by every adjustment; ``p_adjusted`` is the one of them that decides."""
 
 MAX_T = "max-t"
-"""The one that needs the pairs of a replicate together: of the kept ones, two-sided."""
+"""The adjustment that needs all pairs of a replicate together: on kept replicates, two-sided."""
 
 EXACT = "exact"
 """The attribute of a cube that has exact p-values in place of counted ones: replicates beside them, by procedure and metric."""
 
 
 def read_pairs(cube: CubeWriter, metric: str, size: str, procedure: str) -> PairResults:
-    """Return what shards have written of pairs each by itself."""
+    """Return the results of single pairs that shards have written."""
     p_value, p, few = (cube.read(name, metric, size, procedure=procedure) for name in ("p_value", "p", "p_few_units"))
     return PairResults(p_value, p, few)
 
@@ -46,7 +46,7 @@ def read_pairs(cube: CubeWriter, metric: str, size: str, procedure: str) -> Pair
 def read_kept_counts(cube: CubeWriter, metric: str, size: str, procedure: str, replicates: int) -> Kept:
     """Return the counts that shards have written, summed over cells, without scores."""
     names = [*(f"count_{name}" for name in COUNTS), "count_empty"]
-    cells = count_cells(replicates)  # further ones, of other columns, hold none of this one
+    cells = count_cells(replicates)  # further cells, of other columns, hold none of this one
     sums = [cube.read(name, metric, size, procedure=procedure)[:, :cells].sum(axis=1, dtype=np.int64) for name in names]
     return Kept(np.empty((0, 0)), np.stack(sums[:-1], axis=-1), replicates - sums[-1])
 
@@ -54,7 +54,7 @@ def read_kept_counts(cube: CubeWriter, metric: str, size: str, procedure: str, r
 def read_kept_replicates(
     cube: CubeWriter, part: Part, cells: Cells, kept: Kept, store: Store, *, rule: str
 ) -> tuple[Kept, StudentisedMaxT | None]:
-    """Write what kept replicates say of all pairs together: max-T, where the family is judged by it, and intervals."""
+    """Write the results that kept replicates give for all pairs together: max-T, where it decides, and intervals."""
     layout, procedure = cube.layout, cells.column.procedure
     if not kept.scores.size:  # of pairs that shards have written
         kept = replace(kept, scores=hold_scores(part, cells, layout, store))

@@ -64,7 +64,7 @@ def tail_table(
     draws = TAIL_DRAWS if tilt else 0
     tails = bootstrap_tails(part.measure, part.observed, asked=asked, key=key, defined=defined / layout.replicates, draws=draws)
     # A bound of a transform is no tail: with integers that do not fit it is left out unless tilting was asked for.
-    # A chance of exactly 0 is known too, and has no logarithm: what was never counted cannot be.
+    # A chance of exactly 0 is known too, though it has no logarithm: such an event cannot occur.
     known = np.isfinite(tails.p) & (tilt | (tails.method == _EXACT))
     reason[asked & ~known.any(axis=0)] = _TAIL_REASON["out-of-reach" if tilt else "no-exact-law"]
     return {
