@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "MISSING",
     "call_metrics",
+    "format_gain",
     "format_interval",
     "format_number",
     "format_p",
@@ -72,6 +73,25 @@ def format_number(value: float | None, digits: int = 3) -> str:
         return MISSING
     text = f"{value:.{digits}f}"
     return text[1:] if text.startswith("-") and not text.strip("-0.") else text
+
+
+def format_gain(value: float | None, digits: int = 3) -> str:
+    """Return a gain, or its standard error, with fixed digits: one that is not 0 is never written as 0.
+
+    It has its first digit, up to two more than asked for; a smaller one is said to be below the last of them.
+
+    Examples
+    --------
+    >>> format_gain(12.3456), format_gain(0.00057, 2), format_gain(-2e-7, 2), format_gain(2e-7, 2), format_gain(0.0)
+    ('12.346', '0.0006', '> -0.0001', '< 0.0001', '0.000')
+    """
+    if not value:
+        return format_number(value, digits)
+    written = _format_end(value, digits)
+    if float(written):
+        return written
+    least = f"{10.0 ** -(digits + 2):.{digits + 2}f}"
+    return f"< {least}" if value > 0 else f"> -{least}"
 
 
 _LEVELS = (0.1, 0.05, 0.01, 0.001)
@@ -140,9 +160,11 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
 
 
 def _format_end(value: float, digits: int) -> str:
-    """Return an end of an interval: that it is not 0 decides whether a difference is shown."""
-    enough = (more for more in range(digits, digits + 3) if float(f"{value:.{more}f}"))
-    return format_number(value, next(enough, digits))
+    """Return an end of an interval or a gain: that it is not 0 decides whether a difference is shown."""
+    if not value or float(f"{value:.{digits}f}"):
+        return format_number(value, digits)
+    first = -math.floor(math.log10(abs(value)))
+    return format_number(value, digits if first > digits + 2 else first)
 
 
 _HYPHEN = re.compile(r"((?<![\w-])--?[^\W\d_][\w-]*[ =])-(?=\.?\d)|(?<![\w.\-–)])-(?=\.?\d)")

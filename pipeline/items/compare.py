@@ -34,6 +34,8 @@ class Candidate:
     """What is counted where items have no names: lines, or sentences of several."""
     contents: tuple[str, ...] = ()
     """A digest of what each item asked, where the file tells."""
+    blank: str = ""
+    """What stands for an item that is missing and counted."""
 
     @property
     def system(self) -> str:
@@ -284,7 +286,9 @@ def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -
     parts = []
     if lacks:
         items = "1 item, which is" if lacks == 1 else f"{lacks} items, which are"
-        parts.append(f"lacks {items} {'left out for all systems' if missing == 'drop' else 'counted as empty'}")
+        parts.append(
+            f"lacks {items} " + ("left out for all systems" if missing == "drop" else f"counted as {candidate.blank or 'empty'}")
+        )
     if extra:
         parts.append(f"has {'1 item more, which is' if extra == 1 else f'{extra} items more, which are'} left out")
     return f"system '{candidate.system}' {' and '.join(parts)}"

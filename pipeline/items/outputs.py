@@ -116,7 +116,8 @@ class OutputFiles:
                 else:
                     # Line numbers are the same in every file: one tuple serves them all.
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
-                    result.candidates.append(_candidate(system, one, items, fitted[system], ids, group_columns(self.spec)))
+                    candidate = _candidate(system, one, items, fitted[system], ids, group_columns(self.spec))
+                    result.candidates.append(replace(candidate, blank=self.reader.blank))
                     result.notes.extend(_oddities(system, items, gold))
                     result.largest[system] = dict(_largest(items))
                     if gold is not None:

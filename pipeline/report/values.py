@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.interfaces.wording import MISSING, format_interval, format_number, format_p, format_share
+from pipeline.interfaces.wording import MISSING, format_gain, format_interval, format_number, format_p, format_share
 from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
 from pipeline.study.writing import UNNAMED_SET
@@ -16,6 +16,7 @@ from pipeline.study.writing import UNNAMED_SET
 __all__ = [
     "MISSING",
     "format_ends",
+    "format_gain",
     "format_interval",
     "format_number",
     "format_p",

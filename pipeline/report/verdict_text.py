@@ -32,7 +32,7 @@ from pipeline.report.trust.doubts import (
     say_p,
 )
 from pipeline.report.trust.units import count_size, describe_design_effect, name_units
-from pipeline.report.values import format_ends, format_number, format_p
+from pipeline.report.values import format_ends, format_gain, format_number, format_p
 
 __all__ = ["all_phrase", "count_phrase", "describe_verdict", "say_standing"]
 
@@ -93,7 +93,7 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         return
     if verdict == NOT_TESTABLE:
         yield (
-            f"{a} is ahead of {b} by {format_number(row.delta, digits)}, but {row.p_reason}: there is no spread to resample, "
+            f"{a} is ahead of {b} by {format_gain(row.delta, digits)}, but {row.p_reason}: there is no spread to resample, "
             f"and {row.procedure} cannot test the difference{beside_exact(row)}."
         )
         return
@@ -105,7 +105,7 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         return
     p = f"{say_p(row)}, {row.procedure}, α = {alpha:g}"
     ends = [format_ends(row.interval, digits)] if row.interval else []
-    gain = " ".join([format_number(row.delta, digits), *ends])
+    gain = " ".join([format_gain(row.delta, digits), *ends])
     scores = [format_number(score, digits) for score in (row.score_a, row.score_b)]
     order = f" (scores {scores[0]} and {scores[1]}, lower is better)" if falling else ""
     if verdict == "equivalent":

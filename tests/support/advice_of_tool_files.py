@@ -79,21 +79,25 @@ TOOL_FILES = {
             {"a.jsonl": lines(sample(1), sample(2))},
         ),
         Case(
-            "name one in the study: `format: {name: lm-eval, filter: …}`",
+            "name one in the study: `format: {name: lm-eval, filter: {}}`",
             LM,
             {
                 name: lines(*(sample(k, filter=f) for k in (1, 2) for f in ("strict", "flexible")))
                 for name in ("a.jsonl", "b.jsonl")
             },
             {"test_set": "{<0>, outputs: '{system}.jsonl'}"},
-            fill={"…": "strict"},
         ),
         Case(
-            "name one: `filter: …`",
+            "name one: `filter: {}`",
             "{format: {name: lm-eval, filter: stirct}, outputs: '{system}.jsonl'}",
             {name: lines(*(sample(k, filter="strict") for k in (1, 2))) for name in ("a.jsonl", "b.jsonl")},
             {"test_set": "{format: {name: lm-eval, <0>}, outputs: '{system}.jsonl'}"},
-            fill={"…": "strict"},
+        ),
+        Case(
+            "leave `filter` out",
+            "{format: {name: lm-eval, filter: strict}, outputs: '{system}.jsonl'}",
+            {name: lines(sample(1), sample(2)).replace('"filter": "none", ', "") for name in ("a.jsonl", "b.jsonl")},
+            {"test_set": "{format: lm-eval, outputs: '{system}.jsonl'}"},
         ),
     ],
     "items/readers/_lm_eval": [
@@ -115,11 +119,10 @@ TOOL_FILES = {
     ],
     "items/readers/inspect_logs": [
         Case(
-            "name a scorer: `format: {name: inspect, scorer: …}`",
+            "name a scorer: `format: {name: inspect, scorer: {}}`",
             "{format: inspect, outputs: '{system}.json'}",
             {"a.json": log(match="C", judge="I"), "b.json": log(match="I", judge="I")},
             {"test_set": "{<0>, outputs: '{system}.json'}"},
-            fill={"…": "match"},
         ),
         Case(
             "run it to its end (`inspect eval-retry`), or say `format: {name: inspect, incomplete: true}`",

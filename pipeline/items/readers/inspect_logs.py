@@ -165,7 +165,8 @@ class InspectReader(Reader):
             return next(iter(names))
         else:
             message = f"samples have several scorers: {there}" if names else "no sample has a score"
-        raise DataError.of("P261", message, where=log.source, help="name a scorer: `format: {name: inspect, scorer: …}`")
+        help_ = f"name a scorer: `format: {{name: inspect, scorer: {next(iter(names), '…')}}}`"
+        raise DataError.of("P261", message, where=log.source, help=help_)
 
 
 def _scores(sample: Sample) -> Mapping[str, Any]:

@@ -212,14 +212,15 @@ class LmEvalReader(Reader):
         names = dict.fromkeys(
             need(line.value, "filter", str, source, line.line) if "filter" in line.value else None for line in lines
         )
-        there = ", ".join(repr(name) for name in names if name is not None) or "none: its rows name no filter"
+        named = [name for name in names if name is not None]
+        there = ", ".join(map(repr, named)) or "none: its rows name no filter"
         if self.filter is not None and self.filter not in names:
-            raise DataError.of(
-                "P261", f"no row has the filter '{self.filter}'; there are {there}", where=source, help="name one: `filter: …`"
-            )
+            help_ = f"name one: `filter: {named[0]}`" if named else "leave `filter` out"
+            raise DataError.of("P261", f"no row has the filter '{self.filter}'; there are {there}", where=source, help=help_)
         if self.filter is None and len(names) > 1:
             message = f"the file has several filters of the answers: {there}"
-            raise DataError.of("P261", message, where=source, help="name one in the study: `format: {name: lm-eval, filter: …}`")
+            help_ = f"name one in the study: `format: {{name: lm-eval, filter: {named[0]}}}`"
+            raise DataError.of("P261", message, where=source, help=help_)
         wanted = self.filter if self.filter is not None else next(iter(names), None)
         return wanted, [line for line in lines if line.value.get("filter") == wanted]
 

@@ -204,7 +204,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, 
             comma = is_numeral(value, commas=True)
             yield Problem(
                 "P210",
-                f"column '{name}' has {value!r}, which is not a finite number",
+                f"column '{name}' has {value!r}, which is not a finite number" if value else f"column '{name}' has no value",
                 place,
                 "write a decimal point, or separate the fields of the table by semicolons"
                 if comma

@@ -15,7 +15,7 @@ from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape
 from pipeline.report.models.model_rows import ModelPairRow
 from pipeline.report.rows import FamilyKey, PairRow
-from pipeline.report.values import format_interval, format_number, format_p
+from pipeline.report.values import format_gain, format_interval, format_p
 
 __all__ = ["ANSWERS", "Answer", "Judged", "conclude_gate", "judge_candidates", "render_annotations", "render_gate"]
 
@@ -94,8 +94,9 @@ class Judged:
         """Return the gain with its sign and its interval."""
         if self.gain is None:
             return ""
-        sign = "+" if self.gain > 0 else ""
-        return " ".join(filter(None, (f"{sign}{format_number(self.gain, self.digits)}", self._show_interval())))
+        gain = format_gain(self.gain, self.digits)
+        sign = "+" if self.gain > 0 and gain[0].isdigit() else ""
+        return " ".join(filter(None, (f"{sign}{gain}", self._show_interval())))
 
     def _show_interval(self) -> str:
         if self.interval is None:

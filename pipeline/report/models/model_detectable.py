@@ -20,7 +20,7 @@ from pipeline.inference.unit_diagnostics.undecided import FEWEST_UNITS
 from pipeline.report.models.model_rows import ModelDetectableEffect, ModelPairRow
 from pipeline.report.models.models import JudgedModels
 from pipeline.report.pairs.detectable_text import OPEN, SHOWN, name_discordant, say_smallest, why_no_gain
-from pipeline.report.values import format_number
+from pipeline.report.values import format_gain
 
 __all__ = ["add_model_effects", "describe_model_effects"]
 
@@ -150,7 +150,7 @@ def _say_more(row: ModelPairRow, effect: ModelDetectableEffect, digits: int, uni
     counts = (effect.more_runs_needed, effect.more_units_needed)
     ways = [f"about {count:,} more {what}" for count, what in zip(counts, (of_either, units), strict=True) if count]
     lacking = [what for count, what in zip(counts, (runs, units), strict=True) if not count]
-    gain = f"a true gain of {format_number(row.delta, digits)}" + ("" if alone else f" of {row.model_a} over {row.model_b}")
+    gain = f"a true gain of {format_gain(row.delta, digits)}" + ("" if alone else f" of {row.model_a} over {row.model_b}")
     if not ways:
         return f"; no number of {runs} alone, or of {units} alone, shows {gain}"
     return f"; {gain} needs {' or '.join(ways)}{f', and no number of {lacking[0]} alone is enough' if lacking else ''}"

@@ -15,7 +15,7 @@ from pipeline.report.pairs.detectable_text import SHOWN
 from pipeline.report.pairs.pair_table import MARKS
 from pipeline.report.rows import FamilyKey, Verdict, family_of
 from pipeline.report.trust.units import count_size
-from pipeline.report.values import MISSING, format_interval, format_number, format_p, format_share
+from pipeline.report.values import MISSING, format_gain, format_interval, format_number, format_p, format_share
 from pipeline.report.verdict_text import all_phrase, count_phrase, say_standing
 
 __all__ = ["MODEL_BOARD", "MODEL_PAIRS", "count_pairs", "describe_models", "model_views", "say_claim"]
@@ -140,7 +140,7 @@ def _two(row: ModelPairRow, report: Report, test: str, digits: int, unit: str, r
     ends = f" {format_interval({'lo': row.interval.lo, 'hi': row.interval.hi}, digits)}" if row.interval else ""
     over = f"{row.runs_a}" if row.runs_a == row.runs_b else f"{row.runs_a} and {row.runs_b}"
     means = f" (means over {over} {run}s {format_number(row.score_a, digits)} and {format_number(row.score_b, digits)}{lower})"
-    gain = f"{format_number(row.delta, digits)}{ends}{means}"
+    gain = f"{format_gain(row.delta, digits)}{ends}{means}"
     how = f"{_say_p(row)}, two-sided {test}, α = {report.alpha:g}; {say_claim(row.claim, unit)}"
     test_set = report.test_set(row.test_set)
     size = count_size(test_set.items, row.units, test_set.unit)
@@ -226,10 +226,10 @@ def _budget(row: ModelPairRow, digits: int, unit: str, run: str, *, alone: bool)
     share = ""
     if row.claim == "methods" and row.run_share is not None:
         share = f"{run}s make {format_share(row.run_share)} of its variance, and "
-    runs, units = (format_number(se, digits) for se in (row.se_more_runs, row.se_more_units))
+    runs, units = (format_gain(se, digits) for se in (row.se_more_runs, row.se_more_units))
     more = f"{row.more_runs:,} more {run}s of each model" if run == "run" else f"{row.more_runs:,} more {run}s of each {unit}"
     yield (
-        f"The standard error of {of} is {format_number(row.se, digits)}: {share}it would be about {runs} with {more}, {units} with "
+        f"The standard error of {of} is {format_gain(row.se, digits)}: {share}it would be about {runs} with {more}, {units} with "
         f"{row.more_units:,} more {unit}s."
     )
     if alone and None not in (parts := _components(row)):
@@ -294,11 +294,11 @@ def _pair_cells(row: ModelPairRow, digits: int) -> dict[str, str]:
     return {
         "better": row.model_a,
         "worse": row.model_b,
-        "gain": format_number(row.delta, digits),
+        "gain": format_gain(row.delta, digits),
         "interval": MISSING if row.interval is None else format_interval({"lo": row.interval.lo, "hi": row.interval.hi}, digits),
-        "se": format_number(row.se, digits),
+        "se": format_gain(row.se, digits),
         "df": MISSING if row.df is None else f"{row.df:.3g}",
-        "MDE": format_number(effect.gain if effect else None, digits),
+        "MDE": format_gain(effect.gain if effect else None, digits),
         "p": format_p(row.p),
         "p adjusted": format_p(row.p_adjusted),
         "runs' share": MISSING if row.run_share is None else format_share(row.run_share),

@@ -12,7 +12,7 @@ from pipeline.inference.sample_size.power import POWER
 from pipeline.inference.unit_diagnostics.undecided import FEWEST_EFFECTIVE, FEWEST_UNITS
 from pipeline.report.pairs.pairs import Pairs, as_pairs
 from pipeline.report.rows import PairRow
-from pipeline.report.values import format_number
+from pipeline.report.values import format_gain
 
 __all__ = [
     "FIRST_STEP", "NO_VERDICT", "OPEN", "SHOWN", "describe_detectable", "name_discordant", "say_smallest", "why_no_gain",
@@ -49,7 +49,7 @@ def describe_detectable(rows: Sequence[PairRow], digits: int, noun: str) -> str:
     row, effect = known[0], known[0].minimum_detectable_effect
     assert effect is not None
     whose = f" of {row.system_a} over {row.system_b}" if len(rows) > 1 else ""
-    needed = f"; a true gain of {format_number(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
+    needed = f"; a true gain of {format_gain(row.delta, digits)}{whose} needs about {effect.units_needed or 0:,} {noun}"
     needed = needed if effect.units_needed else ""
     if effect.gain is None:
         return f"No gain could have been shown: {effect.reason}{needed and f'{needed} for {SHOWN}'}."
@@ -98,7 +98,7 @@ def why_no_gain(undecided: Iterable[str | None]) -> str:
 
 def say_smallest(gains: Sequence[float], digits: int, *, how: str) -> str:
     """Return the smallest, largest and median of several smallest gains, or the one that all of them are, without a full stop."""
-    least, most, middle = (format_number(gain, digits) for gain in (min(gains), max(gains), median(gains)))
+    least, most, middle = (format_gain(gain, digits) for gain in (min(gains), max(gains), median(gains)))
     if least == most:
         return f"The smallest true gain detectable {how} (minimum detectable effect) is {least}"
     return f"The smallest true gains detectable {how} (minimum detectable effects) are {least} to {most} (median {middle})"

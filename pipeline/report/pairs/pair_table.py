@@ -24,7 +24,7 @@ from pipeline.report.pairs.pairs import Pairs, as_pairs, join_pairs
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Tail, family_of
 from pipeline.report.trust.doubts import say_missing
-from pipeline.report.values import MISSING, format_number, format_p, write_ends
+from pipeline.report.values import MISSING, format_gain, format_p, write_ends
 
 __all__ = ["MARKS", "MOST_PAIRS", "marks_of", "pair_table"]
 
@@ -75,7 +75,7 @@ def pair_table(
 
 
 def _columns(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs, digits: int) -> Iterator[tuple[str, _Tell]]:
-    whole, number = PROCEDURES[where.procedure].gives_interval, partial(format_number, digits=digits)
+    whole, number = PROCEDURES[where.procedure].gives_interval, partial(format_gain, digits=digits)
     yield "better", _cells(str, "system_a")
     yield "worse", _cells(str, "system_b")
     yield "gain", _cells(number, "delta")

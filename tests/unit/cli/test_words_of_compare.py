@@ -198,3 +198,13 @@ def test_several_metrics_are_said_to_be_several_families_and_corrected_for_where
     (line,) = (line for line in holm.splitlines() if "Families" in line)
     assert line.startswith("Families. 4 families")
     assert "by Holm across families" in line
+
+
+def test_a_gain_that_is_not_zero_is_not_printed_as_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"q{k},{k * 37 % 100}.5,{k * 37 % 100}.5{k % 3 == 0:d}" for k in range(60)]
+    Path("scores.csv").write_text("item,old,new\n" + "\n".join(rows) + "\n")
+    said = CliRunner().invoke(cli, ["compare", "scores.csv", "-b", "999", "-q"]).stdout
+    (pair,) = re.findall(r"^new +old .*", said, re.MULTILINE)
+    assert pair.split()[2:5] == ["0.003", "[0.002,", "0.005]"]
+    assert "new is better than old by 0.003 [" in said

@@ -237,6 +237,7 @@ def test_a_file_that_ends_early_is_dropped_or_filled_only_when_told(folder):
     filled = survey(folder, missing="zero")
     assert len(filled.frame.ids) == 40
     assert filled.outputs[1].missing == 3
+    assert "system 'B' lacks 3 items, which are counted as empty" in filled.warnings
     spec = TestSet(references=("ref.txt",), outputs="systems/{system}.txt", missing="zero")
     assert load_output(spec, filled.outputs[1], frame=filled.frame).columns["text"] == (*LINES[:37], "", "", "")
 

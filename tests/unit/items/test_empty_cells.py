@@ -51,6 +51,7 @@ def test_they_are_left_out_for_all_or_counted_as_zero(table: str, mark: str, tmp
     found, scores = look(tmp_path, table.format(mark), "zero")
     assert len(found.frame.ids) == 4
     assert scores == {"north": ("1", "0", "7", "9"), "south": ("2", "5", "8", "10"), "east": ("3", "6", "0", "11")}
+    assert "system 'north' lacks 1 item, which is counted as 0" in found.warnings
 
 
 def test_they_are_refused_where_the_study_does_not_say(tmp_path: Path) -> None:

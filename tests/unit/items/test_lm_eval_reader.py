@@ -87,6 +87,9 @@ def test_documents_are_named_by_content_and_true_duplicates_are_counted() -> Non
 def test_one_filter_of_several_must_be_named() -> None:
     assert "several filters of the answers: 'strict', 'loose'" in refused(SUMS, "P261")
     assert "no row has the filter 'lose'; there are 'strict', 'loose'" in refused(SUMS, "P261", filter="lose")
+    with pytest.raises(DataError) as caught:
+        read(SUMS)
+    assert caught.value.problems[0].help == "name one in the study: `format: {name: lm-eval, filter: strict}`"
     strict, loose = (read(SUMS, filter=name)[0] for name in ("strict", "loose"))
     assert strict.columns["exact_match"] == ("1.0", "0.0", "0.0", "1.0", "0.0")
     assert loose.columns["exact_match"] == ("1.0", "1.0", "0.0", "1.0", "1.0")

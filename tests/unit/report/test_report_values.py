@@ -8,6 +8,7 @@ import pytest
 from pipeline.inference.p_values import clopper_pearson
 from pipeline.report import values
 from pipeline.report.document import encode_document
+from pipeline.report.history.gate import Judged
 from pipeline.report.layout.tables import encode_csv
 from pipeline.report.values import format_p, plain
 
@@ -60,3 +61,17 @@ def test_missing_inner_columns_do_not_shift_others():
     lines = encode_csv([{"i": None, "x": 1}, {"i": {"lo": 2.0}, "x": 'a "b", c'}]).decode().splitlines()
     assert lines[0].split(",") == ["x", "i.lo"]
     assert lines[1:] == ["1,", '"a ""b"", c",2.0']
+
+
+@pytest.mark.parametrize(
+    ("gain", "interval", "shown"),
+    [
+        (0.0012, (0.0007, 0.0016), "+0.001 [0.0007, 0.002]"),
+        (-0.0012, (-0.0016, -0.0007), "-0.001 [-0.002, -0.0007]"),
+        (2e-6, None, "< 0.0001"),
+        (-2e-6, None, "> -0.0001"),
+        (0.0, (-0.5, 0.5), "0.00 [-0.50, 0.50]"),
+    ],
+)
+def test_a_gate_shows_no_gain_of_zero_that_is_none(gain, interval, shown):
+    assert Judged("news", "bleu", "new", "old", "better", gain, interval, 0.01, "", digits=2).show_gain() == shown
