@@ -276,8 +276,9 @@ def _describe(value: Mapping[str, Any]) -> bytes:
 
 def _join(texts: Sequence[str]) -> bytes:
     """Return texts as Zarr has them: their number, and the length of each in bytes before it."""
-    encoded = [text.encode() for text in texts]
-    return b"".join([_LENGTH.pack(len(encoded)), *(part for text in encoded for part in (_LENGTH.pack(len(text)), text))])
+    # Each once: the systems of pairs, and models and methods of systems, are few names over and over.
+    of_text = {text: _LENGTH.pack(len(encoded)) + encoded for text, encoded in ((text, text.encode()) for text in set(texts))}
+    return b"".join([_LENGTH.pack(len(texts)), *map(of_text.__getitem__, texts)])
 
 
 def _split(content: bytes) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ REASONS = ("", "identical", "no order", "no defined replicate")
 """Why a pair has no ordinary p-value: its systems are identical; δ = 0, so no side; every replicate was empty."""
 
 _LEVEL = 0.95
+_COUNTED = CONVENTIONS[:4]
+_SAME_BOUNDS = [0, 1, 2, 3, 0, 1]
+"""Plus-one conventions have the hits, and so the error, of the plain ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,12 @@ class PValues:
     reason: NDArray[np.int8]
     hits: NDArray[np.int64] = field(repr=False)
     replicates: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return those of several ranges of pairs as those of all."""
+        names = ("p", "log10_p", "bias", "spread", "reason", "hits", "replicates")
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names})
 
     @property
     def by_definition(self) -> NDArray[np.bool_]:
@@ -96,6 +106,16 @@ class PValues:
         lo, hi = _bounds(self.hits, self.replicates, self.reason, level)
         there = np.isfinite(self.p)
         return np.where(there, lo, np.nan), np.where(there, hi, np.nan)
+
+    def keep_side(self, alpha: float, level: float) -> NDArray[np.bool_]:
+        """Return (convention, pair) whether both bounds at a level are on one side of α; False where there is no p-value.
+
+        Bounds rise with the hits, so that a few of them tell of all: most are never computed.
+        """
+        trials = np.broadcast_to(np.maximum(self.replicates, 1), (len(_COUNTED), len(self.reason)))
+        kept = _keep_side(np.where(self.reason == 0, self.hits[: len(_COUNTED)], 0), trials, level, alpha)
+        # What p is by definition is 1, at any level: on one side.
+        return np.asarray(np.isfinite(self.p) & (_apply_reasons(kept[_SAME_BOUNDS].astype(np.float64), self.reason) == 1.0))
 
 
 def p_values(
@@ -168,20 +188,49 @@ def clopper_pearson(
     >>> float(lo[0]), round(float(hi[0]), 4)
     (0.0, 0.0362)
     """
+    hits, trials, place = _distinct(hits, trials)
+    return _lower(hits, trials, level)[place], _upper(hits, trials, level)[place]
+
+
+def _distinct(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return distinct hits of trials, rising, and which of them each is: many pairs have the same, and bounds take long."""
     shape = np.broadcast_shapes(np.shape(hits), np.shape(trials))
     hits, trials = (np.broadcast_to(values, shape).ravel() for values in (hits, trials))
-    # Many pairs have the same few hits of the same replicates, and a bound costs a thousand comparisons.
     order = np.lexsort((hits, trials))
     new = np.ones(len(order), np.bool_)
     new[1:] = (np.diff(hits[order]) != 0) | (np.diff(trials[order]) != 0)
     place = np.empty(len(order), np.int64)
     place[order] = np.cumsum(new) - 1
-    hits, trials = hits[order][new], trials[order][new]
-    tail = (1 - level) / 2
+    return hits[order][new], trials[order][new], place.reshape(shape)
+
+
+def _lower(hits: NDArray[np.int64], trials: NDArray[np.int64], level: float) -> NDArray[np.float64]:
+    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), trials - hits + 1, (1 - level) / 2), 0.0)
+
+
+def _upper(hits: NDArray[np.int64], trials: NDArray[np.int64], level: float) -> NDArray[np.float64]:
     misses = trials - hits
-    lo = np.where(hits > 0, betaincinv(np.maximum(hits, 1), misses + 1, tail), 0.0)
-    hi = np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - tail), 1.0)
-    return lo[place].reshape(shape), hi[place].reshape(shape)
+    return np.where(misses > 0, betaincinv(hits + 1, np.maximum(misses, 1), 1 - (1 - level) / 2), 1.0)
+
+
+def _keep_side(hits: NDArray[np.int64], trials: NDArray[np.int64], level: float, alpha: float) -> NDArray[np.bool_]:
+    """Tell where both bounds are at most α, or both above it, by halving the hits of the same trials."""
+    hits, trials, place = _distinct(hits, trials)
+    number = np.arange(len(hits))
+    ends = np.flatnonzero(np.diff(trials, append=-1))  # the last of the same trials
+    lengths = np.diff(ends, prepend=-1)
+
+    def find_first_above(bound: Callable[..., NDArray[np.float64]]) -> NDArray[np.int64]:
+        """Return, for each, the first of the same trials whose bound is above α, or the one after the last."""
+        low, high = ends + 1 - lengths, ends + 1
+        while (left := np.flatnonzero(low < high)).size:
+            middle = (low[left] + high[left]) // 2
+            above = bound(hits[middle], trials[middle], level) > alpha
+            high[left[above]], low[left[~above]] = middle[above], middle[~above] + 1
+        return np.repeat(low, lengths)
+
+    kept: NDArray[np.bool_] = (number < find_first_above(_upper)) | (number >= find_first_above(_lower))
+    return kept[place]
 
 
 def _count_hits(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -194,10 +243,9 @@ def _bounds(
     hits: NDArray[np.int64], replicates: NDArray[np.int64], reason: NDArray[np.int8], level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     # With δ = 0 or without replicates the hits mean nothing, and may exceed b: any valid number stands in until the reason.
-    usable = np.where(reason == 0, hits[:4], 0)
+    usable = np.where(reason == 0, hits[: len(_COUNTED)], 0)
     lo, hi = clopper_pearson(usable, np.broadcast_to(np.maximum(replicates, 1), usable.shape), level)
-    order = [0, 1, 2, 3, 0, 1]  # plus-one conventions have the hits, and so the error, of the plain ones
-    return _apply_reasons(lo[order], reason), _apply_reasons(hi[order], reason)
+    return _apply_reasons(lo[_SAME_BOUNDS], reason), _apply_reasons(hi[_SAME_BOUNDS], reason)
 
 
 def _apply_reasons(values: NDArray[np.float64], reason: NDArray[np.int8]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pipeline.cubes.declarations import METHODS, P_REASONS
 from pipeline.errors import DataError
-from pipeline.inference.decision import Bounds, bound_computed, stable_alone, stable_level
+from pipeline.inference.decision import bound_computed, stable_alone, stable_level
 from pipeline.inference.direct.result import REASONS as NO_LAW
 from pipeline.inference.direct.result import DirectP
 from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues
@@ -37,7 +37,7 @@ def counted_table(found: PValues, alpha: float, pairs: int) -> dict[str, NDArray
         "method": np.where(np.isnan(found.p), -1, np.where(found.by_definition, _DEFINITION, _MONTE_CARLO)).astype(np.int8),
         "p_label": np.where(np.isnan(found.p), -1, 0).astype(np.int8),
         "p_reason": _COUNTED_REASONS[found.reason],
-        "stable": stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha),
+        "stable": found.keep_side(alpha, stable_level(pairs)),
         "bias": found.bias,
         "replicate_se": found.spread,
     }

@@ -120,14 +120,12 @@ def write_counted_pairs(
     """
     layout, procedure = cube.layout, cells.column.procedure
     pairs = len(part.flat)
-    counts, defined = np.zeros((pairs, len(COUNTS)), np.int64), np.zeros(pairs, np.int64)
-    few = np.zeros((len(CONVENTIONS), pairs), np.bool_)
-    pieces = []
+    counts, parts = np.zeros((pairs, len(COUNTS)), np.int64), []
     for rows in chunks(pairs, at_once=chunks_at_once(cells)):  # the cells of many pairs are never all in memory at once
         found, counts[rows] = _write_rows(cube, part, cells, rows, store)
-        defined[rows], few[:, rows] = found.replicates, few_hits(found)
-        pieces.append(counted_table(found, layout.alpha, len(layout.pairs)))
-    table = {name: np.concatenate([piece[name] for piece in pieces], axis=-1) for name in pieces[0]}
+        parts.append(found)
+    counted = PValues.join(parts)
+    table, defined = counted_table(counted, layout.alpha, len(layout.pairs)), counted.replicates
     if cells.column.exact:  # of the counts, only the bias and what is needed to read kept scores remain
         table |= computed_table(exact_p_values(part, procedure), layout.alpha, len(layout.pairs))
     kept = Kept(np.empty((0, 0)) if scores is None else scores, counts, defined)
@@ -138,7 +136,7 @@ def write_counted_pairs(
         readings = read_kept(kept, part.measure, part.observed, tested=part.tested, draws=draws, judged=False, **asked)
         table |= interval_table(part, layout, readings)
     if PROCEDURES[procedure].has_tails and not cells.column.exact:
-        table |= tail_table(part, layout, table["p_reason"] != 0, few, defined, how=tails)
+        table |= tail_table(part, layout, table["p_reason"] != 0, few_hits(counted), defined, how=tails)
     return replace(_write_table(cube, part, procedure, table), kept=kept)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from pipeline.inference.decision import Bounds, stable_alone, stable_level
-from pipeline.inference.p_values import CONVENTIONS, REASONS, clopper_pearson, p_values
+from pipeline.inference.p_values import CONVENTIONS, REASONS, PValues, clopper_pearson, p_values
 
 
 def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shift=0.0):
@@ -21,7 +21,7 @@ def one_pair(counts=(0, 0, 0, 0, 0, 0), b=1000, delta=1.0, identical=False, shif
 
 
 def stable(found, alpha, pairs):
-    return stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha)
+    return found.keep_side(alpha, stable_level(pairs))
 
 
 def test_each_convention_reads_its_own_counts():
@@ -97,6 +97,37 @@ def test_bounds_are_computed_when_they_are_asked(monkeypatch: pytest.MonkeyPatch
     assert (found.p[0, 0], asked) == (0.04, [])
     assert found.lo[0, 0] < found.p[0, 0] < found.hi[0, 0]
     assert asked == [0.95]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.001, 0.5])
+def test_p_values_keep_their_side_where_both_bounds_are_on_it(alpha):
+    rng = np.random.default_rng(5)
+    trials = np.repeat([1, 7, 1000, 1001, 50_000], 60)
+    share = np.concatenate([rng.uniform(0, 2 * alpha, 30), rng.uniform(0, 1, 30)])
+    hits = np.minimum(np.rint(np.tile(share, 5) * trials), trials).astype(np.int64)
+    counts = np.zeros((300, 8), np.int64)
+    counts[:, 5], counts[:, 0] = hits, np.minimum(hits // 2, trials - hits)
+    none = np.arange(300) % 11 == 0  # identical, or of equal scores
+    delta = np.where(none, 0.0, 1.0)
+    found = p_values(counts, trials, delta=delta, identical=none & (hits % 2 == 0), sums=np.zeros((300, 3)))
+    for pairs in (1, 1000):
+        kept = found.keep_side(alpha, stable_level(pairs))
+        assert kept.tolist() == stable_alone(Bounds(*found.bounds(stable_level(pairs))), alpha).tolist()
+        assert 0.02 < kept.mean() < 0.98
+
+
+def test_p_values_of_ranges_of_pairs_are_joined_in_their_order():
+    rng = np.random.default_rng(6)
+    counts = rng.integers(0, 1000, (5, 8))
+    asked = {"delta": np.ones(5), "identical": np.arange(5) == 2, "sums": rng.uniform(0, 9, (5, 3))}
+    whole = p_values(counts, np.full(5, 1000), **asked)
+    parts = [
+        p_values(counts[rows], np.full(len(counts[rows]), 1000), **{name: value[rows] for name, value in asked.items()})
+        for rows in (slice(0, 2), slice(2, 5))
+    ]
+    joined = PValues.join(parts)
+    for name, value in vars(whole).items():
+        np.testing.assert_array_equal(getattr(joined, name), value)
 
 
 def test_a_decision_is_stable_where_the_bounds_of_the_family_are_on_one_side():
