@@ -94,7 +94,9 @@ class _Compare(CommandWithNames):
     help="Keep only items with this value; repeatable. Of one column any of its values will do; several columns must all match.",
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these systems out: a name, or a pattern such as 'ref*'.")
-@click.option("-b", "--replicates", type=COUNT, help="Number of replicates. [100000, or the preset's]")
+@click.option(
+    "-b", "--replicates", type=COUNT, help="Number of replicates; max-T counts p on the first 9999. [100000, or the preset's]"
+)
 @click.option("--seed", type=int, help="Seed of all random draws. [20120712, or the preset's]")
 @click.option(
     "--across-families",

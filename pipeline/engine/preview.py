@@ -16,7 +16,7 @@ from pipeline.engine.stock import adoptable_receipts, sound_receipts
 from pipeline.engine.watching.progress import format_seconds
 from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Inventory
-from pipeline.plan.methods import list_methods
+from pipeline.plan.methods import count_for_max_t, list_methods
 from pipeline.plan.task import Task, TrainSpec
 from pipeline.record.manifest import Manifest
 from pipeline.store.models import has_model
@@ -71,6 +71,7 @@ def preview_study(
     open_ = Counter(task.kind for task in forecast.left.tasks)
     b = loaded.study.resampling.replicates
     alpha = loaded.study.resampling.alpha
+    counted = count_for_max_t(survey.study, inputs.test_sets)
     blocks = forecast.block_seconds
     methods = _methods(survey.study, inputs)
     return {
@@ -101,8 +102,9 @@ def preview_study(
         "block_seconds": {"shortest": blocks[0], "longest": blocks[1]} if blocks else None,
         "memory_bytes": forecast.footprint.memory,
         "disk_bytes": forecast.footprint.disk,
-        "monte_carlo_error": math.sqrt(alpha * (1 - alpha) / b),
-        "smallest_p": 1 / b,
+        "replicates_of_max_t": counted,
+        "monte_carlo_error": math.sqrt(alpha * (1 - alpha) / (counted or b)),
+        "smallest_p": 1 / (counted + 1) if counted else 1 / b,
         "alpha": alpha,
     }
 
@@ -161,7 +163,11 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     methods = preview["methods"]
     if preview["method"] != "monte-carlo":
         lines.extend(_method_lines(methods))
-    if not methods or not all(method["exact"] for method in methods):
+    counted = preview["replicates_of_max_t"]
+    if counted:
+        of = f"the first {counted:,} replicates, whatever b is" if counted < preview["replicates"] else "all replicates"
+        lines.append(f"p adjusted, which decides, and p beside it: counted by max-T on {of}")
+    if counted or not methods or not all(method["exact"] for method in methods):
         lines.append(
             f"Monte-Carlo error at p = {preview['alpha']:g}: ±{preview['monte_carlo_error']:.1g} (1 se)   "
             f"smallest p that can be seen: {preview['smallest_p']:.1g}"

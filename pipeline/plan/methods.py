@@ -18,9 +18,10 @@ from pipeline.plan.inputs import MetricInputs, TestSetInputs
 from pipeline.procedures.registry import PROCEDURES, exact_limit
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.exact.budget import POINT_SECONDS, QUICK
+from pipeline.resampling.standard_errors.studentise_budget import replicates_again, replicates_within
 from pipeline.study.schema import Study
 
-__all__ = ["Method", "choose_method", "law_seconds", "list_methods", "why_no_law"]
+__all__ = ["Method", "choose_method", "count_for_max_t", "law_seconds", "list_methods", "why_no_law"]
 
 REPLICATE_PAIR, REPLICATE_UNIT = 9e-10, 6e-13
 """Seconds of a pair on a replicate: by itself, and its share of drawing and summing a unit for a hundred systems."""
@@ -103,6 +104,17 @@ def list_methods(study: Study, test_set: TestSetInputs, metrics: Sequence[Metric
     """Return each metric and procedure of a test set with its method, by the study's procedures."""
     pairs = [(metric, procedure) for procedure in study.resampling.procedures for metric in metrics]
     return [(metric, procedure, choose_method(study, test_set, metric, procedure)) for metric, procedure in pairs]
+
+
+def count_for_max_t(study: Study, test_sets: Sequence[TestSetInputs]) -> int | None:
+    """Return how many replicates max-T counts p on, adjusted and not; None where it does not decide on every test set."""
+    resampling = study.resampling
+    kept = resampling.scores_kept
+    counted = replicates_again(kept)
+    if not PROCEDURES[resampling.procedures[0]].keeps_scores or counted < 1 / resampling.alpha - 1:
+        return None
+    within = (replicates_within(systems=len(each.outputs), units=each.n_units, kept=kept) is None for each in test_sets)
+    return counted if all(within) else None
 
 
 def _say(seconds: float) -> str:

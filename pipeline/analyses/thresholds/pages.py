@@ -110,17 +110,18 @@ def state_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str
     """Go through what verdicts say of the gains that are usually significant on the full test sets."""
     for row in select(rows, test_size=FULL, relation="all"):
         # Thresholds are of all pairs, also of those outside the family of a baseline.
-        if baseline_of(cubes[row["test_set"]]) is not None:
+        cube = cubes[row["test_set"]]
+        if baseline_of(cube) is not None:
             continue
-        sentence = _state(row, decimals_of(cubes, row["metric"]), few)
+        sentence = _state(row, decimals_of(cubes, row["metric"]), few, str(cube.attrs.get("unit", "item")))
         if sentence is not None:
             yield Headline({key: row[key] for key in _KEYS}, sentence)
 
 
-def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
+def _state(row: Mapping[str, Any], digits: int, few: int, unit: str) -> str | None:
     pairs, window = row["pairs_in_window"], "p from {:g} to {:g}".format(*row["window"])
     if pairs >= few:
-        claim = _claim(row, row["gain"], row["interval"], digits)
+        claim = _claim(row, row["gain"], row["interval"], digits, unit)
         return f"{claim} This is the {row['percentile']:g}th percentile of the gains of the {pairs:,} pairs with {window}."
     if row["se_pairs"] >= few:
         near = row["near_gain"] is not None
@@ -129,17 +130,19 @@ def _state(row: Mapping[str, Any], digits: int, few: int) -> str | None:
         if near:
             whose = "the {:,} pairs with p from {:g} to {:g}".format(row["near_pairs"], *row["near_p"])
         few_there = f"only {pairs} {'has' if pairs == 1 else 'have'}" if pairs else "none has"
+        claim = _claim(row, gain, interval, digits, unit)
         return (
-            f"{_claim(row, gain, interval, digits)} This is {row['gaussian_z']:.3f} times the {row['percentile']:g}th percentile "
+            f"{claim} This is {row['gaussian_z']:.3f} times the {row['percentile']:g}th percentile "
             f"of the standard errors of {whose}, since {few_there} {window}."
         )
     return None  # a gain of few pairs is these pairs, and no threshold
 
 
-def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int) -> str:
+def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int, unit: str) -> str:
     """Say above which gain a pair is usually significant, in words that need nothing else of the page."""
     ends = f" {format_interval(interval, digits)}" if interval else ""
-    above = f"With n = {row['units']:,}, a gain above {format_number(gain, digits)}{ends}"
+    drawn = {"item": "", "document": " documents"}.get(unit, f" units of {unit}")
+    above = f"With n = {row['units']:,}{drawn}, a gain above {format_number(gain, digits)}{ends}"
     return f"{above} is usually significant where one pair alone is tested, one-sided."
 
 

@@ -15,7 +15,7 @@ from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape
 from pipeline.report.models.model_rows import ModelPairRow
 from pipeline.report.rows import FamilyKey, PairRow
-from pipeline.report.values import format_gain, format_interval, format_p
+from pipeline.report.values import format_gain, format_interval, format_p, on_set
 
 __all__ = ["ANSWERS", "Answer", "Judged", "conclude_gate", "judge_candidates", "render_annotations", "render_gate"]
 
@@ -87,7 +87,7 @@ class Judged:
         said = _PHRASES[self.answer].format(candidate=self.candidate, baseline=self.baseline)
         p = "" if self.p is None else f"p {self.show_p()}"
         numbers = ", ".join(part for part in (self.show_gain(), p) if part)
-        where = f" on {self.test_set} by {self.called}"
+        where = f" {on_set(self.test_set)} by {self.called}"
         return said + where + (f": {numbers}" if numbers else "") + (f" ({self.why})" if self.why else "")
 
     def show_gain(self) -> str:
@@ -212,7 +212,7 @@ def render_annotations(judged: Sequence[Judged]) -> list[str]:
 
 
 def _headline(one: Judged) -> str:
-    return f"{one.called} on {one.test_set}: {one.answer}"
+    return f"{one.called} {on_set(one.test_set)}: {one.answer}"
 
 
 def _data(text: str) -> str:

@@ -343,6 +343,13 @@ def test_the_ends_of_the_window_belong_to_it():
     assert Window().holds(np.array([0.0399, 0.04, 0.06, 0.0601])).tolist() == [False, True, True, False]
 
 
+@pytest.mark.parametrize(("unit", "said"), [("item", ""), ("document", " documents"), ("speaker", " units of speaker")])
+def test_a_threshold_says_what_n_counts(unit, said):
+    cube = gaussian_cube(np.random.default_rng(1), systems=40, sizes={"full": 400}, sigma=20.0, spread=1.5)
+    (headline,) = Thresholds().find({"news": cube.assign_attrs(unit=unit)}, {}).headlines
+    assert f"With n = 400{said}, a gain above" in headline.sentence
+
+
 @pytest.mark.parametrize(
     ("attrs", "told"), [({}, True), ({"asked_baseline": "s1"}, False), ({"baseline": "s1", "asked_baseline": ""}, True)]
 )

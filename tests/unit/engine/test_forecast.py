@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.studies import ledger, text_study
+from support.studies import ledger, text_study, write_study
 
 from pipeline.engine import forecast
 from pipeline.engine.forecast import machine_factor
@@ -43,6 +43,35 @@ def test_a_preview_tells_every_stage_and_nothing_once_all_is_done(tmp_path: Path
     assert done["time"]["seconds"] == 0.0
     assert done["block_seconds"] is None
     assert "nothing is left to do" in format_preview(done)
+
+
+def far_apart(folder: Path, **resampling: object) -> Path:
+    """Write a study of two systems, of which one is better on every item."""
+    (folder / "scores.csv").write_text("item,a,b\n" + "".join(f"q{k},{k % 7},{k % 7 + k % 3 + 1}\n" for k in range(80)))
+    test_sets = {"t": {"format": "scores", "outputs": "scores.csv"}}
+    drawn = {"replicates": 20_000, **resampling}
+    return write_study(folder / "study.yaml", test_sets=test_sets, metrics=["mean"], resampling=drawn)
+
+
+def test_the_smallest_p_of_a_preview_is_that_of_the_run(tmp_path: Path) -> None:
+    loaded = load_study(far_apart(tmp_path), [])
+    told = preview_study(loaded, tmp_path / "runs", workers=1)
+    assert told["replicates_of_max_t"] == 9999
+    assert told["monte_carlo_error"] == pytest.approx((0.05 * 0.95 / 9999) ** 0.5)
+    assert "counted by max-T on the first 9,999 replicates, whatever b is" in format_preview(told)
+    run = prepare(loaded, tmp_path / "runs", SERIAL)
+    execute(run, SERIAL)
+    (pair,) = json.loads((run.root / "report" / "report.json").read_text())["pairs"]
+    assert pair["p"] == pair["p_adjusted"] == told["smallest_p"]
+
+
+@pytest.mark.parametrize(
+    "resampling", [{"procedures": ["approximate-randomization"]}, {"keep_replicates": 0}, {"alpha": 0.001, "keep_replicates": 500}]
+)
+def test_a_preview_counts_on_all_replicates_where_max_t_does_not_decide(tmp_path: Path, resampling: dict[str, object]) -> None:
+    told = preview_study(load_study(far_apart(tmp_path, **resampling), []), tmp_path / "runs", workers=1)
+    assert (told["replicates_of_max_t"], told["smallest_p"]) == (None, 1 / 20_000)
+    assert "max-T" not in format_preview(told)
 
 
 def test_what_a_metric_takes_that_has_no_constants_is_unknown_until_it_has_been_run(

@@ -75,3 +75,8 @@ def test_missing_inner_columns_do_not_shift_others():
 )
 def test_a_gate_shows_no_gain_of_zero_that_is_none(gain, interval, shown):
     assert Judged("news", "bleu", "new", "old", "better", gain, interval, 0.01, "", digits=2).show_gain() == shown
+
+
+def test_a_gate_names_a_test_set_without_a_name_as_a_sentence_does():
+    judged = Judged("test set", "bleu", "new", "old", "worse", -1.0, (-1.5, -0.5), 0.01, "", digits=2)
+    assert judged.say() == "new is worse than old on the test set by BLEU: -1.00 [-1.50, -0.50], p 0.0100"
