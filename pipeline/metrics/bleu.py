@@ -27,9 +27,9 @@ _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
 """What these take where nothing is said."""
 _ORDER = 4
 _TILE = 512  # replicates scored in one go; ten statistics of them fit the first-level cache
-# Sums that NumPy scores within a millisecond, and within .15 s; the kernel is ten times as fast, compiled in three seconds and
-# loaded in .03.
-_is_little = FewSoFar(2**16, 2**25, at_hand=lambda: _is_at_hand())
+# Sums that NumPy scores within a millisecond, and within .3 s; the kernel is ten times as fast, takes three seconds to compile and
+# .03 s to load, and is used after a sixteenth of the second number if it is on disk.
+_is_little = FewSoFar(2**16, 2**26, at_hand=lambda: _is_at_hand())
 _FEW_SPECIAL = 100  # outputs without a match in some order, which are scored one by one
 _LEAST = -255.0  # 1 − reference / output down to which the brevity penalty, e to this power, is a normal number
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from pipeline.compiled.small_work import FewSoFar
 from pipeline.resampling import quantiles
 from pipeline.resampling.order_statistics import select_two
 from pipeline.resampling.quantiles import gain_quantiles
@@ -20,6 +21,7 @@ KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "ti
 def by_kernel_or_sorting(monkeypatch):
     """Every test by the kernels, unless it says otherwise: few gains are sorted in their place, with the same bits."""
     monkeypatch.setattr(quantiles, "_FEW", -1)
+    monkeypatch.setattr(quantiles, "_is_little", lambda gains: False)
     monkeypatch.setattr(quantiles, "_FEWEST", 0)
 
 
@@ -84,6 +86,41 @@ def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, ho
         assert np.array_equal(found.gain[row], gain, equal_nan=True)
         assert np.array_equal(found.distance[row], distance, equal_nan=True)
     assert found.replicates.tolist() == (~np.isnan(gains)).sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("at_hand", "forms"),
+    [(False, "ssssssk"), (True, "skkkkkk")],
+)
+def test_first_quantiles_do_not_wait_for_a_compiler(at_hand, forms, monkeypatch):
+    used = []
+    monkeypatch.setattr(quantiles, "is_at_hand", lambda *arguments: at_hand)
+    monkeypatch.setattr(quantiles, "_is_little", FewSoFar(100, 160, at_hand=quantiles._is_at_hand))
+    monkeypatch.setattr(quantiles, "_sort_few", lambda *arguments: used.append("s"))
+    monkeypatch.setattr(quantiles, "find_among_rounded", lambda *arguments: used.append("k"))
+    scores = np.zeros((3, 10))
+    for pairs in (0, 3, 3, 3, 3, 3, 3):  # 10 gains each, 160 at most in all
+        gain_quantiles(scores, all_pairs(3)[:pairs], delta=np.zeros(pairs), probabilities=np.zeros((pairs, 1)))
+    assert "".join(used) == forms
+
+
+def test_pairs_left_by_rounded_scores_are_sorted_where_they_are_few(monkeypatch):
+    scores, pairs = np.random.default_rng(3).normal(size=(4, 20_000)), all_pairs(4)
+    scores[3, 5] = np.nan
+    asked = {"delta": np.zeros(6), "probabilities": np.tile([0.02, 0.97], (6, 1)), "distances": [0.95]}
+    expected_of_all = gain_quantiles(scores, pairs, **asked)
+    monkeypatch.setattr(quantiles, "_is_little", lambda gains: gains == 3 * 20_000)
+    monkeypatch.setattr(quantiles, "_find_quantiles", None)
+    found = gain_quantiles(scores, pairs, **asked)
+    assert np.array_equal(found.gain, expected_of_all.gain)
+    assert np.array_equal(found.distance, expected_of_all.distance)
+    assert found.replicates.tolist() == expected_of_all.replicates.tolist()
+
+
+def test_the_kernel_of_quantiles_is_known_by_the_types_it_is_called_with():
+    scores = make_scores("smooth", 3, 3000, 3)
+    gain_quantiles(scores, all_pairs(3), delta=np.zeros(3), probabilities=np.full((3, 1), 0.5), distances=[0.5])
+    assert quantiles._is_at_hand()
 
 
 def read_off_rounded(scores, monkeypatch):
