@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -30,12 +31,18 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.fixture
-def own_state(tmp_path):
-    """A directory with a space in its name, whose SLURM is stopped whatever happens."""
+def own_state():
+    """A directory with a space in its name, whose SLURM is stopped whatever happens.
+
+    Its path is short, as paths of sockets must be; those of ``tmp_path`` may be too long.
+    """
     require_slurm()
-    state = tmp_path / "of one's own"
-    yield state
-    stop_slurm(state)
+    with tempfile.TemporaryDirectory(prefix="pipeline-slurm-", ignore_cleanup_errors=True) as name:
+        state = Path(name) / "of one's own"
+        try:
+            yield state
+        finally:
+            stop_slurm(state)
 
 
 def test_a_batch_job_runs_on_this_host(slurm, tmp_path):
