@@ -55,6 +55,15 @@ def _importable() -> Any:
         yield
 
 
+@pytest.fixture
+def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which each training leaves a file as it starts, whose name begins with its process."""
+    folder = tmp_path / "starts"
+    folder.mkdir()
+    monkeypatch.setenv("STARTS", str(folder))
+    return folder
+
+
 def attempt(study: Path, runs: Path) -> RunDirectory:
     """Run a study that loses some of its systems."""
     with pytest.raises(TaskError) as failed:
@@ -133,10 +142,7 @@ def test_the_report_counts_trainings_and_lists_those_that_failed(broken: tuple[R
     assert [row["system"] for row in rows] == [row["system"] for row in report["trainings"]]
 
 
-def test_a_second_study_trains_nothing_and_a_changed_option_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = tmp_path / "starts"
-    starts.mkdir()
-    monkeypatch.setenv("STARTS", str(starts))
+def test_a_second_study_trains_nothing_and_a_changed_option_one_model(tmp_path: Path, starts: Path) -> None:
     models = {"whole": counted(depth=9), "letter": counted(depth=1)}
 
     ledgers: dict[str, list[str]] = {}
@@ -191,8 +197,10 @@ def test_a_full_disk_is_free_again_for_the_next_training(tmp_path: Path, small_d
     assert not list(small_disk.iterdir())
 
 
-def started(study: Path, folder: Path, *, starts: Path, at_least: int) -> tuple[subprocess.Popen[str], Path]:
-    """Start a run on two workers and wait until so many of its trainings have begun."""
+def started(folder: Path, *, replicas: int, starts: Path, at_least: int) -> tuple[subprocess.Popen[str], Path]:
+    """Start a run of slow trainings of two models on two workers, and wait until some of them have begun."""
+    models = {"a": counted(seconds=0.2, depth=1), "b": counted(seconds=0.2, depth=9)}
+    study = hundreds(folder, models, resamples=[{"method": "bootstrap", "replicas": replicas}])
     process = start_cli("run", study, "--runs", folder / "runs", "--workers", 2)
     deadline = time.monotonic() + 120
     while len(list(starts.iterdir())) < at_least:
@@ -204,13 +212,8 @@ def started(study: Path, folder: Path, *, starts: Path, at_least: int) -> tuple[
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_the_trainings_in_flight_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = tmp_path / "starts"
-    starts.mkdir()
-    monkeypatch.setenv("STARTS", str(starts))
-    resamples = [{"method": "bootstrap", "replicas": 15}]
-    study = hundreds(tmp_path, {"a": counted(seconds=0.2, depth=1), "b": counted(seconds=0.2, depth=9)}, resamples=resamples)
-    process, directory = started(study, tmp_path, starts=starts, at_least=8)
+def test_a_killed_worker_loses_the_trainings_in_flight_at_most(tmp_path: Path, starts: Path) -> None:
+    process, directory = started(tmp_path, replicas=15, starts=starts, at_least=8)
     pids = {int(path.name.partition("-")[0]) for path in starts.iterdir()}
     os.kill(pids.pop(), signal.SIGKILL)
     _, errors = process.communicate(timeout=300)
@@ -221,13 +224,8 @@ def test_a_killed_worker_loses_the_trainings_in_flight_at_most(tmp_path: Path, m
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_what_was_in_flight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = tmp_path / "starts"
-    starts.mkdir()
-    monkeypatch.setenv("STARTS", str(starts))
-    resamples = [{"method": "bootstrap", "replicas": 10}]
-    study = hundreds(tmp_path, {"a": counted(seconds=0.2, depth=1), "b": counted(seconds=0.2, depth=9)}, resamples=resamples)
-    process, directory = started(study, tmp_path, starts=starts, at_least=6)
+def test_a_killed_run_goes_on_with_what_was_in_flight(tmp_path: Path, starts: Path) -> None:
+    process, directory = started(tmp_path, replicas=10, starts=starts, at_least=6)
     children = psutil.Process(process.pid).children(recursive=True)
     for victim in [psutil.Process(process.pid), *children]:
         victim.kill()
