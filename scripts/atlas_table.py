@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipeline.api import open_run
-from pipeline.planning.atlas import Kin, entries_of, load_atlas, to_json
+from pipeline.power_analysis.atlas import Kin, entries_of, load_atlas, to_json
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDIES = ("mmlu-pro", "realsumm", "aligners-hansards-natural", "wmt21-de-en", "wmt22-de-en", "wmt22-en-de", "wmt24-en-de")
@@ -23,7 +23,7 @@ SAID = "quantiles, at 2.5, 5, 10, 25, 50, 75, 90, 95 and 97.5 %, of se times the
 
 DONE, TURNED = 0, 7
 """Exit codes of a run that is complete: without analyses, numbers that a study expects of them are not found."""
-ATLAS = ROOT / "pipeline" / "planning" / "atlas.json"
+ATLAS = ROOT / "pipeline" / "power_analysis" / "atlas.json"
 
 
 def main() -> None:

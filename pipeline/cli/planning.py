@@ -15,7 +15,7 @@ from pipeline.cli.options import COUNT, cli, json_option, runs_option
 from pipeline.cli.terminal import tell
 
 if TYPE_CHECKING:
-    from pipeline.planning.atlas import Kin
+    from pipeline.power_analysis.atlas import Kin
     from pipeline.store.runs import RunDirectory
 
     _FloatType = click.ParamType[float]
@@ -91,7 +91,7 @@ def power(
     charts: Path | None,
     as_json: bool,
 ) -> None:
-    from pipeline.planning.answers import MOST_UNITS, any_of, from_accuracies, from_counts, from_gain, say_scenarios
+    from pipeline.power_analysis.answers import MOST_UNITS, any_of, from_accuracies, from_counts, from_gain, say_scenarios
 
     for name, value in (("--power", target), ("--alpha", alpha)):
         if not 0 < value < 1:
@@ -153,7 +153,7 @@ def power(
 
 def _write_charts(folder: Path) -> list[str]:
     from pipeline.errors import StoreError
-    from pipeline.planning.charts import draw_charts, list_points, write_points
+    from pipeline.power_analysis.charts import draw_charts, list_points, write_points
     from pipeline.store.files import write_bytes
 
     points = list(list_points())
@@ -183,7 +183,7 @@ def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, 
 
     The atlas holds how much gains vary between pairs of real systems, related or not, by task and metric.
     """
-    from pipeline.planning.atlas import chance_of, load_atlas, select_entries
+    from pipeline.power_analysis.atlas import chance_of, load_atlas, select_entries
 
     if not 0 < alpha < 1:
         raise click.UsageError(f"--alpha {alpha:g} must be between 0 and 1")
@@ -217,7 +217,7 @@ def _select_of_run(like: str, runs: Path, atlas: Sequence[Kin]) -> tuple[list[Ki
     """
     from pipeline.api import open_run
     from pipeline.errors import StoreError
-    from pipeline.planning.atlas import entries_of
+    from pipeline.power_analysis.atlas import entries_of
     from pipeline.record.manifest import read_manifest
 
     name, _, kinship = like.partition(":")

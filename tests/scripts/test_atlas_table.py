@@ -9,7 +9,7 @@ from pathlib import Path
 import atlas_table
 import pytest
 
-from pipeline.planning.atlas import Kin, load_atlas, to_json
+from pipeline.power_analysis.atlas import Kin, load_atlas, to_json
 
 
 def kin(task: str, items: int = 1) -> Kin:

@@ -262,7 +262,7 @@ TOLD = {
             f"power {ITEMS} <0>",
         ),
     ],
-    "planning/answers": [
+    "power_analysis/answers": [
         Typed(
             "accuracies are percentages: write {}; where both are at most 1 %, give --helped and --hurt",
             f"power {ITEMS} --accuracy 0.71 0.69",

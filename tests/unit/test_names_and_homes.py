@@ -70,7 +70,7 @@ def test_no_module_names_an_analysis_of_another_home() -> None:
         assert named_elsewhere({name}, f"analyses/{home}", f"analyses/{home}.py", "presets") == {}
 
 
-PASSED_ON = {"report/values.py", "survey/compare_arguments.py", "planning/answers.py"}
+PASSED_ON = {"report/values.py", "survey/compare_arguments.py", "power_analysis/answers.py"}
 """Modules that also list a name of a folder that those who ask them may not import, or that has words for them beside its own."""
 
 

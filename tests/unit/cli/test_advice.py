@@ -70,7 +70,7 @@ FOLLOWED = {
         engine/clusters/patience: resume; engine/launch: resume {} --runs {}; error_help: resume --cluster local
     """,
     "tests/unit/cli/test_gate.py": "error_help: gate, gate --fail-on inconclusive, reanalyse --baseline",
-    "tests/unit/planning/test_atlas.py": "planning/atlas: power",
+    "tests/unit/power_analysis/test_atlas.py": "power_analysis/atlas: power",
     "tests/unit/analyses": "analyses/units: run STUDY",
 }
 """What follows the commands that each module advises: a test, or tests of what only another version or a cluster brings about."""

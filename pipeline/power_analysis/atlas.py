@@ -148,7 +148,7 @@ def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chan
 @cache
 def load_atlas() -> tuple[Kin, ...]:
     """Return the entries that come with the package."""
-    text = (resources.files("pipeline.planning") / "atlas.json").read_text("utf-8")
+    text = (resources.files("pipeline.power_analysis") / "atlas.json").read_text("utf-8")
     return tuple(Kin(**{**entry, "deviations": tuple(entry["deviations"])}) for entry in json.loads(text)["entries"])
 
 

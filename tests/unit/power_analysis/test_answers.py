@@ -15,8 +15,8 @@ import pytest
 from support.studies import run_cli
 
 from pipeline.inference.sample_size.planning import bootstrap_p
-from pipeline.planning.answers import LIKELY, from_accuracies, from_counts, from_gain
-from pipeline.planning.charts import ITEMS, list_points, write_points
+from pipeline.power_analysis.answers import LIKELY, from_accuracies, from_counts, from_gain
+from pipeline.power_analysis.charts import ITEMS, list_points, write_points
 
 
 def test_two_accuracies_leave_the_number_that_is_hurt_open() -> None:
@@ -152,7 +152,7 @@ def test_charts_are_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_takes_no_charts_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.planning.charts.draw_charts", lambda points: "<svg/>")
+    monkeypatch.setattr("pipeline.power_analysis.charts.draw_charts", lambda points: "<svg/>")
     (tmp_path / "file").touch()
     said = invoke("--charts", str(tmp_path / "file" / "x"), code=73)
     assert f"error[P702]: the charts cannot be written: Not a directory\n  --> {tmp_path / 'file' / 'x'}\n" in said
@@ -161,7 +161,7 @@ def test_a_folder_that_takes_no_charts_is_told(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_chart_that_cannot_be_finished_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.planning.charts.draw_charts", lambda points: "<svg/>")
+    monkeypatch.setattr("pipeline.power_analysis.charts.draw_charts", lambda points: "<svg/>")
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -16,7 +16,7 @@ from support.synthetic_cubes import build_cube
 import pipeline.api
 import pipeline.record.manifest
 from pipeline.cubes.tree import plant_cubes
-from pipeline.planning.atlas import PERCENTS, Kin, chance_of, entries_of, load_atlas, select_entries, to_json
+from pipeline.power_analysis.atlas import PERCENTS, Kin, chance_of, entries_of, load_atlas, select_entries, to_json
 
 MADE = Kin("made", "accuracy", "all", 1000, 99, tuple(float(10 * k) for k in range(1, 10)))
 
