@@ -19,7 +19,8 @@ from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import CubeLayout, cube_name
 from pipeline.cubes.variables import CHUNKS, COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES
 from pipeline.store.addresses import digest
-from pipeline.store.files import make_directory, make_tree_private, store_error, sync_directory, temporary_name, write_json
+from pipeline.store.files import make_directory, make_tree_private, store_error, temporary_name, write_json
+from pipeline.store.syncing import sync_directory
 
 __all__ = ["CubeWriter", "Pieces"]
 

@@ -20,7 +20,8 @@ from pipeline.cubes.declarations import Variable
 from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, StoreError
-from pipeline.store.files import store_error, sync_directory
+from pipeline.store.files import store_error
+from pipeline.store.syncing import sync_directory
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -30,12 +30,12 @@ from pipeline.store.files import (
     read_json,
     store_error,
     sweep_temporaries,
-    sync_directory,
     temporary_name,
     write_bytes,
 )
 from pipeline.store.lease import hold_lease
 from pipeline.store.seals import read_sealed, write_sealed
+from pipeline.store.syncing import sync_directory
 
 __all__ = ["SCHEMA_VERSION", "History", "is_slot_name"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.small_work import FewSoFar, is_at_hand
 from pipeline.dataclass import dataclass
-from pipeline.resampling.order_statistics import interpolate, read_off, select
+from pipeline.resampling.order_statistics import interpolate, select
 from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
+from pipeline.resampling.sorted_quantiles import sort_gains, suits_sorting
 
 __all__ = ["GainQuantiles", "gain_quantiles"]
 
@@ -28,13 +28,9 @@ _SPREAD = 6.0  # root mean squares of δ* − δ on either side; what is beyond 
 _PROBES = 1024  # replicates that the root mean square is taken of
 _TILE = 1024  # replicates, as in `compare`
 _BLOCK = 64  # replicates that are searched together for a bin
-_FEW = 2**21  # up to this many gains are always sorted, in less than .1 s
-_MOST = 2**24  # and up to this many in a call, in .4 s, where the kernels are not on disk: compiling them takes 6 s
 _FEWEST = 2**13  # replicates: with fewer, searching the bins would take longer than searching the replicates
 _AT_ONCE = 2**26  # gains of a call, some .2 s: signals are handled between calls
 _NEIGHBOURS = 8  # systems: pairs are walked in squares of these, whose scores stay in the last-level cache
-
-_is_little = FewSoFar(_MOST, 2 * _MOST, at_hand=lambda: _is_at_hand())
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +102,9 @@ def gain_quantiles(
         distance=np.full((len(pairs), len(asked)), np.nan),
         replicates=np.zeros(len(pairs), np.int64),
     )
-    if _suits_sorting(len(pairs) * scores.shape[1]):
-        _sort_few(np.arange(len(pairs)), scores, pairs, delta, probabilities, asked, found)
+    filled = found.gain, found.distance, found.replicates
+    if suits_sorting(len(pairs) * scores.shape[1]):
+        sort_gains(np.arange(len(pairs)), scores, pairs, delta, probabilities, asked, *filled)
         return found
     squares = pairs // _NEIGHBOURS
     order = np.lexsort((pairs[:, 1], pairs[:, 0], squares[:, 1], squares[:, 0]))
@@ -120,43 +117,12 @@ def gain_quantiles(
             find_among_rounded(rounded.steps, *given)
         found.replicates[~left] = scores.shape[1]
         order = order[left[order]]
-        if _suits_sorting(len(order) * scores.shape[1]):
-            _sort_few(order, scores, pairs, delta, probabilities, asked, found)
+        if suits_sorting(len(order) * scores.shape[1]):
+            sort_gains(order, scores, pairs, delta, probabilities, asked, *filled)
             return found
     for some in (order[first : first + step] for first in range(0, len(order), step)):
-        _find_quantiles(some, scores, pairs, delta, probabilities, asked, found.gain, found.distance, found.replicates)
+        _find_quantiles(some, scores, pairs, delta, probabilities, asked, *filled)
     return found
-
-
-def _suits_sorting(gains: int) -> bool:
-    return gains <= _FEW or _is_little(gains)
-
-
-def _is_at_hand() -> bool:
-    number, place, numbers, rows = np.empty(0), np.empty(0, np.int64), np.empty((0, 0)), np.empty((0, 2), np.int64)
-    steps, left = np.empty((0, 0), np.int16), np.empty(0, np.bool_)
-    return is_at_hand(find_among_rounded, steps, number, place, numbers, rows, number, numbers, number, numbers, numbers, left)
-
-
-def _sort_few(
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    delta: NDArray[np.float64],
-    probabilities: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    found: GainQuantiles,
-) -> None:
-    """Fill in the same numbers of the pairs in ``order`` by partial sorting, which needs no compiling."""
-    for pair in order.tolist():
-        first, second = pairs[pair]
-        with np.errstate(over="ignore", invalid="ignore"):  # as in a kernel
-            gains = scores[first] - scores[second]
-            gains = gains[~np.isnan(gains)]
-            found.replicates[pair] = len(gains)
-            found.gain[pair] = read_off(gains, probabilities[pair])
-            if np.isfinite(delta[pair]):
-                found.distance[pair] = read_off(np.abs(gains - delta[pair]), distances)
 
 
 @kernel

@@ -29,6 +29,7 @@ from typing import Any, BinaryIO
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store.process import machine_name
+from pipeline.store.syncing import sync_directory, sync_file, without_sync
 
 __all__ = [
     "damaged_file",
@@ -41,7 +42,6 @@ __all__ = [
     "store_error",
     "sweep_scratch",
     "sweep_temporaries",
-    "sync_directory",
     "temporary_name",
     "write_bytes",
     "write_json",
@@ -96,7 +96,7 @@ def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
         with open(temporary, "xb", opener=open_private if private else None) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            sync_file(file.fileno(), final)
         _keep_mode(final, temporary)
         os.replace(temporary, final)
         sync_directory(final.parent)
@@ -205,18 +205,6 @@ def _keep_mode(final: Path, temporary: Path) -> None:
             os.chmod(temporary, stat.S_IMODE(found.st_mode))
 
 
-def sync_directory(path: Path | str) -> None:
-    """Bring a directory's entries to disk, so that a rename outlives a power cut."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # some network file systems cannot sync directories
-            raise
-    finally:
-        os.close(handle)
-
-
 def sweep_temporaries(directory: Path | str, *, prefix: str = "", deep: bool = True, max_age_seconds: float = 86_400.0) -> int:
     """Remove what killed writers left anywhere below a directory and return how many there were.
 
@@ -285,7 +273,8 @@ def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
     made = tempfile.mkdtemp(prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within)
     maker = os.getpid()
     try:
-        yield Path(made)
+        with without_sync(made):
+            yield Path(made)
     finally:
         if os.getpid() == maker:  # a process that is forked meanwhile ends as well, and the folder is not its own
             _remove_tree(made)

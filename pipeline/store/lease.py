@@ -26,6 +26,7 @@ from pipeline.dataclass import dataclass
 from pipeline.errors import Problem, RunLocked, StoreError
 from pipeline.store.files import FILE_MODE, make_directory, store_error, temporary_name, write_json
 from pipeline.store.process import Process, process_is_gone, this_process
+from pipeline.store.syncing import sync_file
 
 __all__ = ["Holder", "Lease", "hold_lease", "read_holder", "refuse_if_held"]
 
@@ -183,7 +184,7 @@ def _link(folder: Path, holder: Holder) -> int | None:
     handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
     try:
         os.write(handle, json.dumps(_content(holder)).encode())
-        os.fsync(handle)
+        sync_file(handle, temporary)
         os.link(temporary, _lease_path(folder, holder.fence))
     except FileExistsError:
         os.close(handle)

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple, Self
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store.addresses import canonical_json
-from pipeline.store.files import FILE_MODE, store_error, sync_directory
+from pipeline.store.files import FILE_MODE, store_error
+from pipeline.store.syncing import sync_directory, sync_file
 
 __all__ = ["Added", "Ledger", "first_entry", "iterate_ledger", "last_fence", "read_added", "read_ledger"]
 
@@ -52,7 +53,7 @@ class Ledger:
         try:
             self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
             os.ftruncate(self._handle, self._size)
-            os.fsync(self._handle)
+            sync_file(self._handle, self.path)
             sync_directory(self.path.parent)
         except OSError as error:
             raise store_error(error, self.path) from error
@@ -67,7 +68,7 @@ class Ledger:
             rest = line
             while rest:  # a disk that is nearly full takes a part, and says why only when the rest is tried
                 rest = rest[os.write(self._handle, rest) :]
-            os.fsync(self._handle)
+            sync_file(self._handle, self.path)
         except OSError as error:
             os.ftruncate(self._handle, self._size)
             raise store_error(error, self.path) from error

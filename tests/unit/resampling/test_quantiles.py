@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.compiled.small_work import FewSoFar
-from pipeline.resampling import quantiles
+from pipeline.resampling import quantiles, sorted_quantiles
 from pipeline.resampling.order_statistics import select_two
 from pipeline.resampling.quantiles import gain_quantiles
 from pipeline.resampling.rounded_quantiles import _span, find_among_rounded, round_scores
@@ -20,8 +20,8 @@ KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "ti
 @pytest.fixture(autouse=True)
 def by_kernel_or_sorting(monkeypatch):
     """Every test by the kernels, unless it says otherwise: few gains are sorted in their place, with the same bits."""
-    monkeypatch.setattr(quantiles, "_FEW", -1)
-    monkeypatch.setattr(quantiles, "_is_little", lambda gains: False)
+    monkeypatch.setattr(sorted_quantiles, "_FEW", -1)
+    monkeypatch.setattr(sorted_quantiles, "_is_little", lambda gains: False)
     monkeypatch.setattr(quantiles, "_FEWEST", 0)
 
 
@@ -69,7 +69,7 @@ def expected(scores, pair, center, probabilities, distances):
 @example(kind="smooth", rows=3, kept=2999, seed=0, empty=0.0, off=0.5, how="bins of rounded scores")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, how):
-    quantiles._FEW = 2**21 if how == "sorted" else -1
+    sorted_quantiles._FEW = 2**21 if how == "sorted" else -1
     quantiles._FEWEST = 0 if how == "bins of rounded scores" else 3001
     scores = make_scores(kind, rows, kept, seed)
     rng = np.random.default_rng(seed + 1)
@@ -94,9 +94,9 @@ def test_quantiles_have_the_bits_of_numpy(kind, rows, kept, seed, empty, off, ho
 )
 def test_first_quantiles_do_not_wait_for_a_compiler(at_hand, forms, monkeypatch):
     used = []
-    monkeypatch.setattr(quantiles, "is_at_hand", lambda *arguments: at_hand)
-    monkeypatch.setattr(quantiles, "_is_little", FewSoFar(100, 160, at_hand=quantiles._is_at_hand))
-    monkeypatch.setattr(quantiles, "_sort_few", lambda *arguments: used.append("s"))
+    monkeypatch.setattr(sorted_quantiles, "is_at_hand", lambda *arguments: at_hand)
+    monkeypatch.setattr(sorted_quantiles, "_is_little", FewSoFar(100, 160, at_hand=sorted_quantiles._is_at_hand))
+    monkeypatch.setattr(quantiles, "sort_gains", lambda *arguments: used.append("s"))
     monkeypatch.setattr(quantiles, "find_among_rounded", lambda *arguments: used.append("k"))
     scores = np.zeros((3, 10))
     for pairs in (0, 3, 3, 3, 3, 3, 3):  # 10 gains each, 160 at most in all
@@ -109,7 +109,7 @@ def test_pairs_left_by_rounded_scores_are_sorted_where_they_are_few(monkeypatch)
     scores[3, 5] = np.nan
     asked = {"delta": np.zeros(6), "probabilities": np.tile([0.02, 0.97], (6, 1)), "distances": [0.95]}
     expected_of_all = gain_quantiles(scores, pairs, **asked)
-    monkeypatch.setattr(quantiles, "_is_little", lambda gains: gains == 3 * 20_000)
+    monkeypatch.setattr(sorted_quantiles, "_is_little", lambda gains: gains == 3 * 20_000)
     monkeypatch.setattr(quantiles, "_find_quantiles", None)
     found = gain_quantiles(scores, pairs, **asked)
     assert np.array_equal(found.gain, expected_of_all.gain)
@@ -120,7 +120,7 @@ def test_pairs_left_by_rounded_scores_are_sorted_where_they_are_few(monkeypatch)
 def test_the_kernel_of_quantiles_is_known_by_the_types_it_is_called_with():
     scores = make_scores("smooth", 3, 3000, 3)
     gain_quantiles(scores, all_pairs(3), delta=np.zeros(3), probabilities=np.full((3, 1), 0.5), distances=[0.5])
-    assert quantiles._is_at_hand()
+    assert sorted_quantiles._is_at_hand()
 
 
 def read_off_rounded(scores, monkeypatch):
