@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import UsageError
-from pipeline.store.files import read_json, scratch_directory, write_output
+from pipeline.store.files import read_json, scratch_directory
+from pipeline.store.outputs import write_output
 from pipeline.store.runs import RunDirectory, find_run
 from pipeline.tracebacks import shortened
 
@@ -232,7 +233,7 @@ def compare(
     format : str or mapping
         A reader as a study names it, or ``auto``: the format that the first output is recognised as.
     missing : {"error", "drop", "zero"}
-        What becomes of items that a system lacks.
+        How to treat items that a system lacks.
     documents, unit : str or Path, optional
         A file with the document of each item; what is drawn: ``item``, a column, or ``document``, the default where there are any.
     columns : mapping of str to str, optional
@@ -241,12 +242,10 @@ def compare(
         By column, the values of the items to keep: ``{"domain": ["news", "social"]}``.
     exclude : str or sequence of str
         Names or shell patterns of systems to leave out.
-    replicates, seed : int, optional
-        By default 100 000 and 20120712, or what the preset has.
+    replicates, seed, alpha : int, int and float, optional
+        By default 100 000 and 20120712, or what the preset has; the significance level is 0.05.
     across_families : {"none", "holm", "benjamini-bogomolov"}
         How p is corrected for the number of metrics.
-    alpha : float
-        Significance level.
     preset : str, optional
         A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
     baseline : str, optional

@@ -23,12 +23,15 @@ from pipeline.cli.options import (
     missing_option,
     quiet_option,
 )
-from pipeline.cli.terminal import saying_why_it_takes_long, screen_of, tell
+from pipeline.cli.terminal import saying_if_interrupted, saying_why_it_takes_long, screen_of, tell
 
 __all__: list[str] = []
 
 _TYPED = "pipeline.compare.typed"
 """Where click keeps the command as it was given, for pages."""
+_NOTHING_KEPT = "nothing is kept; with `--runs DIR` the same command, given again, continues where it stopped"
+_CONTINUES = "give the same command again; it continues where it stopped"
+
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -165,6 +168,7 @@ def compare(
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare as compare_outputs
     from pipeline.engine.watching.progress import show_progress
+    from pipeline.store.outputs import refuse_unwritable, write_output
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare import find_format, usual_metrics
     from pipeline.survey.compare_arguments import (
@@ -177,6 +181,7 @@ def compare(
     )
     from pipeline.survey.folders import expand_folders
 
+    refuse_unwritable((page, markdown, latex, json_file, save_study))
     with speaking_of_compare():
         refuse_settings(preset, procedures, replicates)
         form = parse_flow(format_, "--format")
@@ -194,7 +199,11 @@ def compare(
     for line in filter(None, told):
         if not quiet:
             tell(line)
-    with saying_why_it_takes_long(quiet=quiet), show_progress(quiet=quiet, patience=5.0) as progress:
+    with (
+        saying_if_interrupted(_CONTINUES if runs else _NOTHING_KEPT),
+        saying_why_it_takes_long(quiet=quiet),
+        show_progress(quiet=quiet, patience=5.0) as progress,
+    ):
         document = compare_outputs(
             systems,
             files.references,
@@ -220,7 +229,6 @@ def compare(
             progress=progress,
         )
     from pipeline.report.layout.summary import summarise  # only now: a refusal should not wait for what draws results
-    from pipeline.store.files import write_output
     from pipeline.store.runs import RunDirectory
 
     if as_json:

@@ -111,7 +111,7 @@ def gate(
     from pipeline.report.document import read_report
     from pipeline.report.history.confirmation import confirm_losses, list_answers
     from pipeline.report.history.gate import conclude_gate, judge_candidates, render_gate
-    from pipeline.store.files import write_output
+    from pipeline.store.outputs import write_output
     from pipeline.store.seals import read_listed_json
 
     own = tuple(overrides.get("settings", ()))

@@ -20,8 +20,8 @@ __all__ = ["main"]
 MOST_PROBLEMS = 200
 """Problems that a terminal shows: a file of another kind may have one on every line."""
 
-INTERRUPTED = "interrupted: give the same command again; it uses what is stored by now"
-"""What is said where no run had begun that could be resumed."""
+_AGAIN = "give the same command again; what is stored by now is used"
+"""What is said where no run had begun that could be resumed, and the command does not know better (`saying_if_interrupted`)."""
 
 _OBJECTS_UNTIL_COLLECTION = 200_000
 """Objects that are made before Python looks for cycles among the young ones: 700 by itself, while modules make none. A small
@@ -65,11 +65,11 @@ def main() -> None:
         else:
             show_problems([misuse])
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo(INTERRUPTED, err=True)
+    except (click.Abort, KeyboardInterrupt) as error:
+        _say_interrupted(error)
         sys.exit(130)
-    except StopAsked:
-        click.echo(INTERRUPTED, err=True)
+    except StopAsked as error:
+        _say_interrupted(error)
         sys.exit(Interrupted.exit_code)
     except BrokenPipeError:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
@@ -91,3 +91,9 @@ def main() -> None:
         click.echo("   = help: `pipeline --debug …` shows the traceback", err=True)
         sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say_interrupted(error: BaseException) -> None:
+    # click raises an exception of its own from that of Ctrl-C
+    notes = [note for one in (error, error.__cause__) for note in getattr(one, "__notes__", ())]
+    click.echo(f"interrupted: {notes[0] if notes else _AGAIN}", err=True)

@@ -123,7 +123,7 @@ def reanalyse(
     from pipeline.report.history.account import Asked, refuse_other_plan
     from pipeline.report.history.gate import Judged
     from pipeline.report.layout.markdown import unescape
-    from pipeline.store.files import write_output
+    from pipeline.store.outputs import write_output
     from pipeline.store.runs import RunDirectory
 
     name = slot or datetime.now(UTC).date().isoformat()

@@ -21,10 +21,11 @@ from pipeline.cli.options import (
     override_options,
     study_argument,
 )
-from pipeline.cli.terminal import tell, width_of
+from pipeline.cli.terminal import saying_if_interrupted, tell, width_of
 
 __all__: list[str] = []
 
+_NOTHING_WRITTEN = "nothing was written"
 _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", re.IGNORECASE)
 """Names of systems that others are meant to be compared with."""
 
@@ -85,7 +86,7 @@ def init(
     from pipeline.cli.catalogue import schema_text
     from pipeline.errors import UsageError
     from pipeline.report.trust.units import count_units
-    from pipeline.store.files import write_bytes
+    from pipeline.store.outputs import refuse_unwritable, write_output
     from pipeline.study.starter import SCHEMA_FILE, join_studies, write_starter
     from pipeline.study.writing import UNNAMED_SET
     from pipeline.study.yaml_values import parse_flow
@@ -95,8 +96,9 @@ def init(
     from pipeline.survey.survey import survey_study
 
     if output.exists():
-        raise UsageError.of("P022", "there is such a file already", where=str(output), help="name another with -o, or remove it")
-    with speaking_of_compare():
+        raise UsageError.of("P022", "the file exists already", where=str(output), help="name another with -o, or remove it")
+    refuse_unwritable([output])
+    with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare():
         sets = {} if references else find_test_sets(outputs or (".",), base=Path.cwd())
         sets = sets or {UNNAMED_SET: expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")}
         studies = {
@@ -134,12 +136,13 @@ def init(
         if line:
             tell(line)
     if not yes and sys.stdin.isatty():
-        click.confirm(f"Write {output}?", default=True, abort=True, err=True)
+        with saying_if_interrupted(_NOTHING_WRITTEN):
+            click.confirm(f"Write {output}?", default=True, abort=True, err=True)
     text = write_starter(loaded, output, counted=_list_sizes(counted), unit=found[0].unit, systems=systems, baseline=guess)
-    write_bytes(output, text.encode())
+    write_output(output, text.encode())
     schema = output.parent / SCHEMA_FILE
     if not schema.exists():
-        write_bytes(schema, (schema_text() + "\n").encode())
+        write_output(schema, (schema_text() + "\n").encode())
         tell(f"written: {schema}, from which an editor proposes keys and names")
     click.echo(str(output))
 

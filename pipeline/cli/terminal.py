@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from pipeline.errors import Problem
     from pipeline.report.layout.terminal import Screen
 
-__all__ = ["fold", "has_colour", "link_to", "prose", "saying_why_it_takes_long", "screen_of", "show_problems", "tell", "width_of"]
+__all__ = [
+    "fold",
+    "has_colour",
+    "link_to",
+    "prose",
+    "saying_if_interrupted",
+    "saying_why_it_takes_long",
+    "screen_of",
+    "show_problems",
+    "tell",
+    "width_of",
+]
 
 NARROWEST = 20
 """Columns: of a terminal that says it has fewer, the lines are longer than that."""
@@ -62,6 +73,18 @@ def tell(line: str, *, err: bool = True) -> None:
 def prose(line: str, stream: TextIO, indent: str = "  ") -> str:
     """Return a line of prose as `tell` prints it; ``indent`` begins the lines that follow the first."""
     return _fill(complete_advice(line), width_of(stream), indent)
+
+
+@contextmanager
+def saying_if_interrupted(words: str) -> Iterator[None]:
+    """Have the border of the command line say after ``interrupted:`` what is kept and what to do, if this block is interrupted."""
+    from pipeline.engine.signals import StopAsked
+
+    try:
+        yield
+    except (KeyboardInterrupt, click.Abort, StopAsked) as error:
+        error.add_note(words)
+        raise
 
 
 @contextmanager

@@ -33,6 +33,8 @@ from pipeline.store.syncing import sync_directory, sync_file, without_sync
 
 __all__ = [
     "damaged_file",
+    "exchanging",
+    "free_space",
     "make_directory",
     "make_tree_private",
     "open_private",
@@ -45,7 +47,6 @@ __all__ = [
     "temporary_name",
     "write_bytes",
     "write_json",
-    "write_output",
     "write_public",
 ]
 
@@ -65,7 +66,7 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
     if error.errno in _FULL:
         cause = "the quota is used up" if error.errno == errno.EDQUOT else "the disk is full"
         help = "free some space, or name another place with --runs; then `pipeline resume` continues where it stopped"
-        return StoreError(Problem("P701", f"{cause}: {_free(path)}", where, help, "what was written before is kept"))
+        return StoreError(Problem("P701", f"{cause}: {free_space(path)}", where, help, "what was written before is kept"))
     if error.errno in _REFUSED:
         cause = "the file system is read-only" if error.errno == errno.EROFS else "no permission"
         help = "make the directory writable for this user, or name another place with --runs"
@@ -89,6 +90,16 @@ def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
 
     A new file, and a folder that is missing, is for its owner alone, or as the umask says; a file that is replaced keeps its mode.
     """
+    try:
+        with exchanging(path, private=private) as file:
+            yield file
+    except OSError as error:
+        raise store_error(error, path) from error
+
+
+@contextmanager
+def exchanging(path: Path | str, *, private: bool) -> Iterator[BinaryIO]:
+    """Do as `replacing` does, and raise what the system says where it cannot."""
     final = Path(path)
     temporary = final.parent / temporary_name()
     try:
@@ -100,11 +111,9 @@ def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
         _keep_mode(final, temporary)
         os.replace(temporary, final)
         sync_directory(final.parent)
-    except BaseException as error:
+    except BaseException:
         with suppress(OSError):
             temporary.unlink()
-        if isinstance(error, OSError):
-            raise store_error(error, final) from error
         raise
 
 
@@ -112,23 +121,6 @@ def write_bytes(path: Path | str, data: bytes) -> None:
     """Write bytes atomically."""
     with replacing(path) as file:
         file.write(data)
-
-
-def write_output(path: Path | str, data: bytes) -> None:
-    """Write bytes where a user asked for them: through a link, and into a pipe or a device; atomically into an ordinary file.
-
-    It is a file like those of other programs, and is read by whom the umask lets read it.
-    """
-    final = Path(path)
-    if not final.is_symlink() and (final.is_file() or final.is_dir() or not final.exists()):
-        with replacing(final, private=False) as file:
-            file.write(data)
-        return
-    try:
-        with open(final, "wb") as file:  # another file in its place would be read by nobody
-            file.write(data)
-    except OSError as error:
-        raise store_error(error, final) from error
 
 
 def write_public(path: Path | str, data: bytes) -> None:
@@ -255,7 +247,8 @@ def _host() -> str:
     return hashlib.sha256(f"{socket.gethostname()} {machine_name()}".encode()).hexdigest()[:8]
 
 
-def _free(path: Path | str) -> str:
+def free_space(path: Path | str) -> str:
+    """Say how many bytes are free where a path is, or would be."""
     for folder in [Path(path), *Path(path).absolute().parents]:
         with suppress(OSError):
             return f"{shutil.disk_usage(folder).free:,} bytes are free"

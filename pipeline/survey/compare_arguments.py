@@ -274,4 +274,7 @@ def _translate(problem: Problem, gone: str, runs: str | Path | None) -> Problem:
     logs = f"`pipeline logs --runs {'DIR' if runs is None else shlex.quote(str(runs))}` has"
     told = logs if runs is not None else f"give `--runs DIR` as well, and {logs}"
     said["help"] = said["help"] and said["help"].replace("`pipeline logs` has", told)
+    if problem.code == "P701" and gone and (problem.where or "").startswith(gone):  # there is nothing that could be resumed
+        free = f"free some space in {shlex.quote(os.path.dirname(gone.rstrip(os.sep)))}, where files are kept meanwhile"
+        said |= {"help": f"{free}, or name a folder elsewhere: `--runs DIR`", "note": None}
     return replace(problem, where=where and where.replace(gone, ""), **said)

@@ -30,6 +30,9 @@ _ASIDE = frozenset(
 )
 """Names, without their endings, of files that are no output of a system."""
 
+_PLAN = "plan.json"
+"""What the directory of every run has."""
+
 
 class FolderFiles(NamedTuple):
     """Paths of outputs and of references or gold, as they were named, and a sentence on what was taken."""
@@ -229,8 +232,9 @@ def _outputs_below(folder: str, references: Sequence[str], base: Path) -> list[t
 
 
 def _list_folders(folder: str, base: Path) -> list[str]:
-    """Return the folders in a folder that this user may look into, as they would be named."""
+    """Return the folders in a folder that this user may look into, as they would be named; runs of studies hold no outputs."""
     there = [path for path in sorted((base / folder).iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    there = [path for path in there if not (path / _PLAN).is_file()]
     return [os.path.normpath(os.path.join(folder, path.name)) for path in there if os.access(path, os.R_OK | os.X_OK)]
 
 

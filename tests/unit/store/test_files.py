@@ -25,8 +25,8 @@ from pipeline.store.files import (
     temporary_name,
     write_bytes,
     write_json,
-    write_output,
 )
+from pipeline.store.outputs import write_output
 
 ARRAYS = {
     "counts": np.arange(24, dtype=np.int32).reshape(2, 3, 4),

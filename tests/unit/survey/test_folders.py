@@ -34,6 +34,11 @@ def test_outputs_in_a_folder_below_are_named_with_the_references_beside_it(tmp_p
     assert problem.help == "name the folder that has them: `pipeline compare 'wmt/my out' -r wmt/ref.de.txt`"
 
 
+def test_runs_of_studies_hold_no_outputs(tmp_path: Path) -> None:
+    made(tmp_path, "scores.csv", "runs/study-1/plan.json", "runs/study-1/state.json", "study.yaml", "study.schema.json")
+    assert expand_folders(["."], (), base=tmp_path).outputs == ["scores.csv"]
+
+
 def test_references_in_the_folder_below_need_not_be_named(tmp_path: Path) -> None:
     made(tmp_path, "de/ref.txt", "de/a.txt", "de/b.txt", "en/a.txt", "en/b.txt", "ref.txt")
     problem = refused(tmp_path, ".")
