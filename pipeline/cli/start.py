@@ -73,7 +73,8 @@ def init(
 
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
     called docs, or a table of segments with a column of documents, says which document each item stands in. Folders that each hold
-    outputs of several systems, or a folder of such folders, are test sets of one study.
+    outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of other items each, with a
+    column for every system.
 
     \b
     Examples:
@@ -93,6 +94,7 @@ def init(
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders, find_test_sets
     from pipeline.survey.near_documents import propose_documents
+    from pipeline.survey.sets_in_tables import find_sets_in_tables
     from pipeline.survey.survey import survey_study
 
     if output.exists():
@@ -100,7 +102,12 @@ def init(
     refuse_unwritable([output])
     with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare():
         sets = {} if references else find_test_sets(outputs or (".",), base=Path.cwd())
-        sets = sets or {UNNAMED_SET: expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")}
+        if not sets:
+            files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
+            tables = find_sets_in_tables(
+                files, base=Path.cwd(), form=parse_flow(format_, "--format"), columns=parse_columns(columns)
+            )
+            sets = tables or {UNNAMED_SET: files}
         studies = {
             name: propose_documents(
                 compare_study(

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from pipeline.dataclass import dataclass, field
 from pipeline.errors import Problem, name_some
 from pipeline.interfaces import Items
 from pipeline.items.frame import Missing, Output
-from pipeline.items.misalignment import locate_missing_line
+from pipeline.items.misalignment import locate_missing_line, written_otherwise
 
 __all__ = ["Alignment", "Candidate", "FullIds", "check_alignment", "choose_frame_ids", "disagreeing_contents"]
 
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
-_MOST_DIGITS = 28
 _MOST_NAMED = 5
 
 
@@ -115,6 +111,9 @@ def check_alignment(
         (length,) = lengths
         message = f"items do not align: the gold has {len(full.ids)} items, all {len(candidates)} systems have {length}"
         result.problems.append(Problem("P203", message, gold.source, "check that it is the gold of this test set"))
+        return result
+    if gold is None and _are_apart(candidates, full):
+        result.problems.append(_nothing_left(candidates, full, any_scored=True))
         return result
     kept = set(scored)
     together = {*(candidate.ids for candidate in candidates), *([full.ids] if gold is not None else [])}
@@ -243,7 +242,7 @@ def _judge_names(
 ) -> Problem | None:
     """Judge a file whose items have names; ``together`` has the items of each file."""
     note = f"the other {aligned} systems align" if aligned > 1 else None
-    twins = _written_otherwise(lacks, candidate.ids, together) if lacks else []
+    twins = written_otherwise(lacks, candidate.ids, together) if lacks else []
     if twins:
         # Whatever `missing:` says: these are the same items, and leaving them out would be no answer.
         here, there = twins[0]
@@ -264,24 +263,6 @@ def _judge_names(
     return None
 
 
-def _written_otherwise(lacks: Sequence[str], given: Sequence[str], together: Collection[tuple[str, ...]]) -> list[tuple[str, str]]:
-    """Return items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they lack.
-
-    Where somebody has an item under both names they are two: sections 1.1 and 1.10.
-    """
-    wanted = {_spelling(name): name for name in lacks}
-    found = [(name, wanted[spelling]) for name in given if (spelling := _spelling(name)) in wanted]
-    holders = [frozenset(ids) for ids in together] if found else []
-    return [(here, there) for here, there in found if not any(here in ids and there in ids for ids in holders)]
-
-
-def _spelling(name: str) -> str:
-    text = name.strip()
-    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
-        return text
-    return format(Decimal(text).normalize(), "f")
-
-
 def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -> str:
     parts = []
     if lacks:
@@ -294,6 +275,19 @@ def _tell_loss(candidate: Candidate, lacks: int, extra: int, missing: Missing) -
     return f"system '{candidate.system}' {' and '.join(parts)}"
 
 
+def _are_apart(candidates: Sequence[Candidate], full: FullIds) -> bool:
+    """Tell whether no two of several files have an item in common, though their items have names."""
+    if len(candidates) < 2 or any(c.numbered for c in candidates):
+        return False
+    sets = [{*candidate.ids} for candidate in candidates]
+    if len(full.ids) < sum(map(len, sets)):
+        return False
+    lacking = ([name for name in full.ids if name not in own] for own in sets)
+    return not any(
+        written_otherwise(lacks, each.ids, [c.ids for c in candidates]) for each, lacks in zip(candidates, lacking, strict=True)
+    )
+
+
 def _have(whose: str) -> str:
     return "have" if whose.endswith("s") else "has"
 
@@ -303,4 +297,7 @@ def _nothing_left(candidates: Sequence[Candidate], full: FullIds, *, any_scored:
     if not any_scored:
         return Problem("P218", "`items:` leaves no item", help=f"the test set has {len(full.ids)} items: choose some of them")
     begins = (f"{each.system} has {', '.join(map(repr, each.ids[:3]))}{', …' * (len(each.ids) > 3)}" for each in candidates[:3])
-    return Problem("P218", "no item is in all outputs", help=f"call an item alike in all files: {'; '.join(begins)}")
+    columns, *others = {each.output.columns for each in candidates}
+    shown = name_some(list(map(repr, columns)), _MOST_NAMED) if len(columns) > 1 and not others else ""
+    note = f"if {shown} are systems, each file is a test set: `pipeline init` takes such files together" if shown else None
+    return Problem("P218", "no item is in all outputs", help=f"call an item alike in all files: {'; '.join(begins)}", note=note)

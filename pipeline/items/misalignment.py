@@ -1,15 +1,20 @@
-"""Where two files of different length diverge: the line at which one gap explains them best."""
+"""How files that do not align differ: the line at which one gap explains them best, or names that are written in two ways."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from decimal import Decimal
 from itertools import accumulate
 
-__all__ = ["locate_missing_line"]
+__all__ = ["locate_missing_line", "written_otherwise"]
 
 _EVIDENCE = 3.0
 """How many standard errors a shift must gain before it is believed; nine lines that all agree better are just enough."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,2})?")
+_MOST_DIGITS = 28
 
 
 def locate_missing_line(one: Sequence[str | tuple[str, ...]], other: Sequence[str | tuple[str, ...]]) -> int | None:
@@ -51,3 +56,21 @@ def _likeness(a: frozenset[str], b: frozenset[str]) -> float:
     both = len(a & b)
     either = len(a) + len(b) - both
     return both / either if either else 1.0
+
+
+def written_otherwise(lacks: Sequence[str], given: Sequence[str], together: Collection[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Return items that are one but for the spelling of a number, or blanks around a name: as they are here, and as they lack.
+
+    Where somebody has an item under both names they are two: sections 1.1 and 1.10.
+    """
+    wanted = {_spelling(name): name for name in lacks}
+    found = [(name, wanted[spelling]) for name in given if (spelling := _spelling(name)) in wanted]
+    holders = [frozenset(ids) for ids in together] if found else []
+    return [(here, there) for here, there in found if not any(here in ids and there in ids for ids in holders)]
+
+
+def _spelling(name: str) -> str:
+    text = name.strip()
+    if len(text) > _MOST_DIGITS or not _NUMBER.fullmatch(text):
+        return text
+    return format(Decimal(text).normalize(), "f")

@@ -68,6 +68,41 @@ def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
     assert {"thresholds", "calibration-transfer"} < {finding["analysis"] for finding in report["findings"]}
 
 
+def write_tables(folder: Path, *, same_items: bool = False) -> None:
+    folder.mkdir()
+    for name, rate in (("law", 3), ("math", 4)):
+        rows = [f"{'q' if same_items else name}{k},{int(k % rate > 0)},{int(k % 5 > 0)},{int(k % 2)}" for k in range(24)]
+        (folder / f"{name}.csv").write_text("\n".join(["item,a,b,c", *rows]) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("named", [["suite"], ["suite/law.csv", "suite/math.csv"], ["suite", "--format", "scores"]])
+def test_tables_of_the_same_systems_and_other_items_are_test_sets_of_one_study(named: list[str], tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite")
+    made = run_cli("init", *named, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "systems: 3: a, b, c\nsize: law (24 items), math (24 items)\n" in made.stderr
+    ran = run_cli("run", "study.yaml", "--serial", "-q", "-b", "999", "--set", "report.formats=[json]", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
+    assert [(row["name"], row["items"]) for row in report["test_sets"]] == [("law", 24), ("math", 24)]
+
+
+def test_tables_of_the_same_items_are_systems(tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite", same_items=True)
+    made = run_cli("init", "suite", "-m", "{name: mean, column: b}", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "systems: 2: law, math\nsize: 24 items\n" in made.stderr
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "zero"])
+def test_outputs_without_a_common_item_are_not_compared_whatever_is_missing(missing: str, tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite")
+    compared = run_cli("compare", "suite", "--missing", missing, cwd=tmp_path)
+    assert compared.returncode == 3
+    assert compared.stderr.count("error[P218]: no item is in all outputs") == compared.stderr.count("error[") == 1
+    assert "if 'a', 'b', 'c' are systems, each file is a test set: `pipeline init`" in compared.stderr
+
+
 def test_a_table_with_empty_cells_gets_a_study_that_says_what_becomes_of_them(tmp_path: Path) -> None:
     rows = [f"q{k},{k % 3},{'' if k == 5 else k % 4}" for k in range(12)]
     (tmp_path / "quiz.csv").write_text("\n".join(["item,north,south", *rows, ""]), encoding="utf-8")
