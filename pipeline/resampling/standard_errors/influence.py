@@ -18,6 +18,9 @@ __all__ = ["PairMoments", "count_discordant", "leave_one_out", "left_out_of", "p
 
 _ROUNDING = 2.0**-48  # of the scores: differences that vary by less vary only by rounding
 
+# Pairs, and their statistics, that NumPy compares in some 5 ms: a kernel takes as long to load, and .7 s to compile.
+_FEW_PAIRS, _FEW_COMPARED = 500, 2**22
+
 _KEPT_BYTES = 2**26  # of scores without a unit, of one measure
 _kept: WeakKeyDictionary[Measure, NDArray[np.float64]] = WeakKeyDictionary()
 
@@ -196,8 +199,11 @@ def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     # In bytes where they hold everything: what is read is most of the time.
     kind = np.uint8 if statistics.min(initial=0) >= 0 and statistics.max(initial=0) <= 255 else np.int64
     by_system = np.ascontiguousarray(statistics.transpose(1, 2, 0), kind)
-    count = suited(_count_discordant, steps=len(pairs) * statistics.shape[0] * (statistics.shape[2] + 1))
-    return count(by_system, np.ascontiguousarray(pairs, np.int64))
+    pairs = np.ascontiguousarray(pairs, np.int64)
+    if len(pairs) <= _FEW_PAIRS and len(pairs) * by_system[:1].size <= _FEW_COMPARED:
+        differ = (by_system[a] != by_system[b] for a, b in pairs.tolist())
+        return np.array([np.count_nonzero(each.any(axis=0)) for each in differ], np.int64)
+    return _count_discordant(by_system, pairs)
 
 
 @kernel

@@ -15,6 +15,7 @@ from pipeline.resampling.draws import Draws
 from pipeline.resampling.exact import pairs as exact_pairs
 from pipeline.resampling.exact.batch import compare_short
 from pipeline.resampling.exact.pairs import compare_pairs
+from pipeline.resampling.standard_errors import influence
 from pipeline.resampling.standard_errors.influence import (
     _count_discordant,
     _pair_errors,
@@ -126,9 +127,26 @@ def test_moments_of_influence(seed: int) -> None:
     for kernel, *more in ((_pair_errors,), (_pair_moments,), (_largest, np.bincount(stratum).astype(np.int64))):
         compiled, plain = both(kernel, scores, PAIRS, *more)
         assert compiled == plain
-    statistics = rng.integers(0, 2, (4, int(rng.integers(1, 4)), int(rng.choice([1, 300, 1000]))))
-    compiled, plain = both(_count_discordant, statistics, PAIRS)
-    assert compiled == plain
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("limits", [(10**6, 10**9), (10**6, -1), (-1, 10**9)])
+def test_discordant_units_are_counted_the_same_by_numpy_and_by_the_kernel(
+    seed: int, limits: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    high = int(rng.choice([2, 400]))  # in bytes, or not
+    statistics = rng.integers(-1 if high > 255 else 0, high, (int(rng.choice([1, 300, 1000])), 4, int(rng.integers(1, 4))))
+    statistics[:, 1] = np.where(rng.random(len(statistics))[:, None] < 0.7, statistics[:, 0], statistics[:, 1])
+    ran: list[int] = []
+    kernel = _count_discordant
+    monkeypatch.setattr(influence, "_count_discordant", lambda *arguments: ran.append(1) or kernel(*arguments))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(influence, "_FEW_PAIRS", limits[0])
+    monkeypatch.setattr(influence, "_FEW_COMPARED", limits[1])
+    found = count_discordant(statistics, PAIRS)
+    assert found.tolist() == [int((statistics[:, a] != statistics[:, b]).any(axis=1).sum()) for a, b in PAIRS]
+    assert bool(ran) == (min(limits) < 0)
+    assert count_discordant(statistics, PAIRS[:0]).shape == (0,)
 
 
 def test_much_work_is_compiled_and_little_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,10 +168,9 @@ def test_much_work_is_compiled_and_little_is_not(monkeypatch: pytest.MonkeyPatch
         pair_errors(scores, some)
         pair_moments(scores, some)
         pair_leverage(scores, some)
-        count_discordant(systems[:, :, None], some)
         compare_pairs(systems, some)
         return asked.copy()
 
     few, many = steps_of(3, 1000), steps_of(40, 2000)
-    assert len(few) == len(many) == 5
+    assert len(few) == len(many) == 4
     assert max(few) <= FEW_STEPS < min(many)
