@@ -15,7 +15,7 @@ from pipeline.report.document import FullReport, Report, to_document
 from pipeline.report.facts import Cells
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.findings import files_of
-from pipeline.report.layout.csv_cells import cells_of, lines_of
+from pipeline.report.layout.csv_cells import lines_of
 from pipeline.report.layout.files import Files, csv_lines
 from pipeline.report.pairs.columns import constant
 from pipeline.report.pairs.pair_fields import read_columns
@@ -102,7 +102,7 @@ def _join(cluster: ClusterRow) -> str:
 
 def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) -> Iterator[bytes]:
     """Yield all pairs at all smaller test sizes as CSV, a chunk at a time; a family is the pairs at that size."""
-    yield lines_of([[name] for name in SMALLER])
+    yield csv_lines([[name] for name in SMALLER])
     read = partial(read_columns, alpha=alpha, margin=None, family=family, brief=True)
     for name, cube in cubes.items():
         for metric, procedure in list_slices(cube):
@@ -115,7 +115,7 @@ def _smaller(cubes: Mapping[str, xr.Dataset], alpha: float, family: FamilyOf) ->
                 columns = of.columns | {key: constant(value, pairs) for key, value in known.items()}
                 for first in range(0, pairs, CHUNK):
                     at = slice(first, min(first + CHUNK, pairs))
-                    yield lines_of([cells_of(columns[path], at, at.stop - first) for path in SMALLER.values()])
+                    yield lines_of([columns[path] for path in SMALLER.values()], at, at.stop - first)
                 del of, columns  # before the next size is read: of many pairs there is no room for two
 
 

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.report.document import SCHEMA_VERSION, FullReport
-from pipeline.report.layout.csv_cells import cells_of, lines_of, quote
-from pipeline.report.pairs.columns import Column
+from pipeline.report.layout.csv_cells import array_of_bytes, array_of_texts, lines_of
+from pipeline.report.layout.files import csv_lines
+from pipeline.report.pairs.columns import Column, coded
 from pipeline.report.pairs.pair_set import CHUNK, OPTIONAL, PairSet, names_of
 from pipeline.report.rows import PairRow
 
@@ -59,24 +60,20 @@ class _Notes:
 
     def __init__(self, pairs: PairSet, *, keeps: bool) -> None:
         self._pairs = pairs
+        self._keeps = keeps
         self._words: dict[str | None, int] = {}
-        self._numbers = np.full(len(pairs), -1, np.int32) if keeps else None
+        self._numbers = np.full(len(pairs.remarks.against), -1, np.int32)
 
-    def read(self, span: slice) -> tuple[list[str | None], NDArray[np.int32]]:
-        """Return notes, and for each pair of a span which of them it has."""
-        if self._numbers is None:
+    def read(self, span: slice) -> Column:
+        """Return the column of notes, which has those of a span at least."""
+        if not self._keeps:
             self._words = {}
-            numbers = self._write(span)
-            return list(self._words), numbers
-        for first in range(span.start, min(span.stop, len(self._numbers)), CHUNK):
-            chunk = slice(first, first + CHUNK)
-            if (self._numbers[chunk] < 0).any():
-                self._numbers[chunk] = self._write(chunk)
-        return list(self._words), self._numbers[span]
-
-    def _write(self, span: slice) -> NDArray[np.int32]:
-        notes = self._pairs.write_notes(self._pairs.order[span])
-        return np.array([self._words.setdefault(note, len(self._words)) for note in notes], np.int32)
+        for first in range(span.start, min(span.stop, len(self._pairs)), CHUNK):
+            at = self._pairs.order[first : min(first + CHUNK, span.stop)]
+            if not self._keeps or (self._numbers[at] < 0).any():
+                notes = self._pairs.write_notes(at)
+                self._numbers[at] = [self._words.setdefault(note, len(self._words)) for note in notes]
+        return coded(self._numbers, tuple(self._words))
 
 
 class _Leaf(NamedTuple):
@@ -89,14 +86,12 @@ class _Leaf(NamedTuple):
 def _as_csv(families: Sequence[PairSet], notes: Sequence[_Notes]) -> Iterator[bytes]:
     # In the order in which rows bring them: an interval that the first row lacks has its columns at the end.
     paths = [leaf.path for leaf in sorted(_leaves(families), key=lambda leaf: leaf.first)]
-    yield lines_of([[path] for path in map(quote, paths)])
+    yield csv_lines([[path] for path in paths])
     for pairs, own in zip(families, notes, strict=True):
         for first in range(0, len(pairs), CHUNK):
-            at = pairs.order[first : first + CHUNK]
-            words, number = own.read(slice(first, first + CHUNK))
-            quoted = {of: quote(words[of]) for of in np.unique(number).tolist()}
-            cells = [quoted[of] for of in number.tolist()]
-            yield lines_of([cells if path == "note" else cells_of(pairs.columns.get(path), at, len(at)) for path in paths])
+            span = slice(first, first + CHUNK)
+            columns = {**pairs.columns, "note": own.read(span)}
+            yield lines_of([columns.get(path) for path in paths], pairs.order[span], len(pairs.order[span]))
 
 
 def _leaves(families: Sequence[PairSet]) -> Iterator[_Leaf]:
@@ -182,10 +177,10 @@ def _as_parquet(families: Sequence[PairSet], notes: Sequence[_Notes]) -> Iterato
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
         for pairs, own in zip(families, notes, strict=True):
             for first in range(0, len(pairs), GROUP):
-                at = pairs.order[first : first + GROUP]
-                words, number = own.read(slice(first, first + GROUP))
+                span = slice(first, first + GROUP)
+                at, note = pairs.order[span], own.read(span)
                 arrays = [
-                    _strings(pa, [words[of] for of in number.tolist()])
+                    array_of_texts(pa, note.take(at))
                     if path == "note"
                     else _arrow(pa, pairs.columns.get(path), at, kind, kinds[kind])
                     for path, kind in columns.items()
@@ -201,29 +196,17 @@ def _arrow(pa: Any, column: Column | None, at: NDArray[np.int64], kind: type, as
         return pa.nulls(len(at), as_type)
     if kind is float:
         numbers = column.floats(at)
-        return _from_bytes(pa, as_type, ~np.isnan(numbers), numbers)
+        return array_of_bytes(pa, as_type, len(at), numbers, known=~np.isnan(numbers))
     known = column.known(at)
     if kind is not str:
         held = column.values[at] if column.words is None and column.values.dtype.kind in "iub" else column.objects(at)
         values: NDArray[Any] = np.where(known, held, 0).astype(kind)
-        return _from_bytes(pa, as_type, known, np.packbits(values, bitorder="little") if kind is bool else values.astype(np.int64))
+        held = np.packbits(values, bitorder="little") if kind is bool else values.astype(np.int64)
+        return array_of_bytes(pa, as_type, len(at), held, known=known)
     words = column.words or ()
-    dictionary = _strings(pa, ["" if word is None else str(word) for word in words] or [""])
-    codes = _from_bytes(pa, pa.int32(), known, np.where(known, column.values[at], 0).astype(np.int32))
+    dictionary = array_of_texts(pa, ["" if word is None else str(word) for word in words] or [""])
+    codes = array_of_bytes(pa, pa.int32(), len(at), np.where(known, column.values[at], 0).astype(np.int32), known=known)
     return pa.DictionaryArray.from_arrays(codes, dictionary)
-
-
-def _strings(pa: Any, texts: Sequence[str | None]) -> Any:
-    encoded = [b"" if text is None else text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    return _from_bytes(pa, pa.string(), np.array([text is not None for text in texts], np.bool_), ends, b"".join(encoded))
-
-
-def _from_bytes(pa: Any, as_type: Any, known: NDArray[np.bool_], *parts: NDArray[Any] | bytes) -> Any:
-    """Return an array of what its bytes are: to make one of anything else pyarrow imports pandas, for a third of a second."""
-    bits = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
-    held = [pa.py_buffer(part if isinstance(part, bytes) else np.ascontiguousarray(part)) for part in parts]
-    return pa.Array.from_buffers(as_type, len(known), [bits, *held])
 
 
 class _Sink(io.RawIOBase):

@@ -19,7 +19,7 @@ from support.synthetic_reports import build_document, hold_to_schema, make_repor
 from pipeline.report.build import build_report
 from pipeline.report.document import FullReport, read_report, to_document
 from pipeline.report.layout import csv_cells
-from pipeline.report.layout.csv_cells import cells_of, lines_of
+from pipeline.report.layout.csv_cells import lines_of
 from pipeline.report.layout.files import Files, csv_lines
 from pipeline.report.layout.summary import summarise
 from pipeline.report.layout.tables import encode_csv, make_tables
@@ -427,8 +427,7 @@ def test_a_stop_amid_a_table_leaves_the_old_one_and_nothing_half(tmp_path: Path,
 AWKWARD = [0.0, 1.0, 72.0, 1e-5, 9.999e-5, 1e-4, 0.00012345, 5e-324, 1e9, 999999999.5, 1e16, 123456789012.5, -3.5, -1e-7, 1e22]
 
 
-def test_cells_are_those_of_csv(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_cells, "MANY", 1)
+def test_lines_are_those_of_csv(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     many = [rng.random(5000), 100 * rng.random(5000), 10 ** rng.uniform(-300, 300, 5000), 10 ** rng.uniform(-6, 12, 20_000)]
     many += [rng.integers(0, 4000, 3000) / 2000, rng.integers(0, 9000, 3000) / 90, np.nextafter(rng.integers(1, 99, 500), 0)]
@@ -437,8 +436,12 @@ def test_cells_are_those_of_csv(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["plain", "a, b", 'say "hi"', "line\nbreak", "中文", 0.95, True, None]
     columns = [numbers(values, len(values)), counts(whole, len(values)), flags(whole > 20), coded(whole % 9 - 1, words)]
     columns += [numbers(np.ceil(values), len(values), whole=True), constant(None, len(values)), constant("x", len(values))]
+    columns += [constant("a, b", len(values)), numbers(None, len(values)), columns[0], constant(0.5, len(values))]
     at = rng.permutation(len(values))
-    assert lines_of([cells_of(column, at, len(at)) for column in columns]) == csv_lines([column.take(at) for column in columns])
+    expected = csv_lines([column.take(at) for column in columns])
+    for most in (1, len(at) + 1):
+        monkeypatch.setattr(csv_cells, "MANY", most)
+        assert lines_of(columns, at, len(at)) == expected
 
 
 def test_few_pairs_do_not_load_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
