@@ -29,6 +29,7 @@ __all__ = [
     "print_json",
     "print_report_path",
     "refuse_turned",
+    "tell_findings",
     "tell_report",
 ]
 
@@ -125,17 +126,22 @@ def exit_if_turned(directory: RunDirectory) -> None:
 
 def tell_report(directory: RunDirectory) -> None:
     """Say on stderr what a run found, what is not in order, and where its report is; nothing where there is no report."""
+    tell_findings(directory.report)
+    print_report_path(directory, err=True)
+
+
+def tell_findings(report: Path) -> None:
+    """Say on stderr what a report found and what is not in order, from its folder; nothing where it has no report.json."""
     from pipeline.report.document import read_checks, read_titles, read_verdicts
     from pipeline.report.layout.summary import conclude, list_doubts, tint
 
-    path = directory.report / "report.json"
+    path = report / "report.json"
     if path.is_file() and path.stat().st_size <= MOST_BYTES:
         document = json.loads(path.read_bytes())
         screen = screen_of(sys.stderr)
         found = [screen.paint(screen.fit(line), "bold") for line in conclude(read_verdicts(document), titles=read_titles(document))]
         for line in (*found, *(tint(line, screen) for line in list_doubts(read_checks(document)))):
             click.echo(line, err=True, color=screen.colour or None)
-    print_report_path(directory, err=True)
 
 
 def print_report_path(directory: RunDirectory, *, err: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned
+from pipeline.cli.actions import coordinate, find, open_page, print_json, refuse_turned, tell_findings
 from pipeline.cli.advice import complete_advice
 from pipeline.cli.options import cli, cluster_option, json_option, place_options, quiet_option, run_argument, runs_option
 from pipeline.cli.terminal import fold, prose, tell, width_of
@@ -214,7 +214,10 @@ def list_(runs: Path, as_json: bool) -> None:
 )
 @click.option("--open", "opened", is_flag=True, help="Open its page in a browser.")
 def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path | None, opened: bool) -> None:
-    """Rewrite the report from the cubes; compute nothing."""
+    """Rewrite the report from the cubes; compute nothing.
+
+    Prints the path of the page; the verdict goes to stderr.
+    """
     from pipeline.record.manifest import read_manifest
     from pipeline.report.write import write_report
     from pipeline.store.lease import hold_lease
@@ -234,6 +237,7 @@ def report(run: str | None, runs: Path, settings: tuple[str, ...], output: Path 
     # Whoever writes into the run holds its lease: two reports at once would mix.
     with hold_lease(directory.root, above=last_fence(directory.ledger)) if own else nullcontext():
         page = write_report(gather(directory, study=study), target, replaces=own)
+    tell_findings(target)
     click.echo(str(page))
     if opened and not page.is_file():
         click.echo("there is no page to open: `report.formats` of the study has no html", err=True)

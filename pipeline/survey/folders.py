@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +32,9 @@ _ASIDE = frozenset(
 
 _PLAN = "plan.json"
 """What the directory of every run has."""
+
+_DEEPEST = 3
+"""How many folders deep the file of a system is looked for: results/results.json of a submission is two."""
 
 
 class FolderFiles(NamedTuple):
@@ -161,6 +164,7 @@ def look_into(folder: str, *, base: Path, command: str = "compare", alone: bool 
     if all(len(paths) < 2 for paths in kinds.values()) and (alone or len(kinds) != 1):
         _refuse_outputs_below(folder, references, base, command)
     if not kinds:
+        _refuse_results_below(folder, base, command)
         raise UsageError.of(
             "P020",
             "the folder has no file that may be an output",
@@ -220,6 +224,31 @@ def _refuse_outputs_below(folder: str, references: Sequence[str], base: Path, co
         help=f"name {one} that has them: `pipeline {command} {shlex.quote(named)}{compared}`",
         note=f"`pipeline init {shlex.quote(folder)}` writes one study of them all, each a test set" if len(found) > 1 else None,
     )
+
+
+def _refuse_results_below(folder: str, base: Path, command: str) -> None:
+    """Refuse a folder of which every folder below has a file of one name, as agents and harnesses write one for each system."""
+    below = [Path(name) for name in _list_folders(folder, base)]
+    there = [{path.relative_to(base / name) for path in _walk(base / name)} for name in below]
+    shared = sorted(set.intersection(*there), key=lambda path: (len(path.parts), path)) if len(below) > 1 else []
+    if not shared:
+        return
+    pattern = f"{shlex.quote(os.path.normpath(folder))}/*/{shlex.quote(shared[0].as_posix())}"
+    raise UsageError.of(
+        "P021",
+        f"the outputs are not in this folder; each of the {len(below)} in it has {name_some(list(map(str, shared)))}",
+        where=folder,
+        help=f"name the file of each system: `pipeline {command} {pattern}`",
+    )
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files that may be outputs in a folder or in one below it, some folders deep, that this user may look into."""
+    for depth in range(_DEEPEST):
+        for path in folder.glob("*/" * depth + "*"):
+            name = name_without_ending(path.name)
+            if _is_known(path.name.removeprefix(name)) and name.lower() not in _ASIDE and path.is_file():
+                yield path
 
 
 def _outputs_below(folder: str, references: Sequence[str], base: Path) -> list[tuple[str, Sequence[str]]]:

@@ -122,6 +122,8 @@ def test_report_writes_the_same_bytes_again_and_other_levels_elsewhere(done: tup
     assert run_cli("report", "--runs", runs).returncode == 0
     assert {path: path.read_bytes() for path in (directory / "report").rglob("*") if path.is_file()} == before
     other = run_cli("report", "--runs", runs, "--set", "resampling.alpha=0.2", "-o", tmp_path / "other")
+    assert "α = 0.2" in other.stderr
+    assert other.stdout == f"{tmp_path / 'other' / 'index.html'}\n"
     assert other.returncode == 0, other.stderr
     assert json.loads((tmp_path / "other" / "report.json").read_text())["alpha"] == 0.2
     assert json.loads((directory / "report" / "report.json").read_text())["alpha"] == 0.05

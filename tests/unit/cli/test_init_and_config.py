@@ -233,6 +233,23 @@ def test_a_folder_that_leaves_outputs_open_is_refused(tmp_path: Path, files: tup
         assert told in refused.stderr
 
 
+def test_a_folder_of_submissions_says_how_their_results_are_named(tmp_path: Path) -> None:
+    for name, resolved in (("north", "x__y-1"), ("south", "x__y-2")):
+        results = tmp_path / "sub missions" / name / "results" / "results.json"
+        results.parent.mkdir(parents=True)
+        unresolved = {"x__y-1", "x__y-2", "x__y-3"} - {resolved}
+        results.write_text(json.dumps({"resolved": [resolved], "no_generation": sorted(unresolved)}), encoding="utf-8")
+        (tmp_path / "sub missions" / name / "README.md").write_text("who we are\n", encoding="utf-8")
+    refused = run_cli("compare", "sub missions", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "error[P021]: the outputs are not in this folder; each of the 2 in it has results/results.json\n" in refused.stderr
+    assert "`pipeline compare 'sub missions'/*/results/results.json`" in refused.stderr
+    advised = sorted(map(str, tmp_path.glob("sub missions/*/results/results.json")))  # as a shell expands it
+    followed = run_cli("compare", *advised, "-b", "999", "-q", cwd=tmp_path)
+    assert followed.returncode == 0, followed.stderr
+    assert "north is ahead of south" in followed.stdout or "have the same score" in followed.stdout
+
+
 def test_runs_are_found_by_their_numbers_where_their_names_have_no_ending(tmp_path: Path) -> None:
     folder = tmp_path / "hyps"
     folder.mkdir()
