@@ -18,7 +18,7 @@ from faults.kinds import KINDS, Kind, missing
 from faults.processes import MARK, living
 from faults.steps import settle
 
-from pipeline.cli.main import INTERRUPTED
+from pipeline.cli.main import _AGAIN
 from pipeline.errors import RunLocked
 from pipeline.store.lease import STALE_SECONDS, refuse_if_held
 from pipeline.tasks.kept_models import KEPT
@@ -121,7 +121,7 @@ def test_advice_that_leads_nowhere_is_seen(episode: Episode) -> None:
 
 def test_the_same_command_is_given_again_where_a_message_says_so(episode: Episode) -> None:
     episode.end(episode.start("--version"), {0})
-    episode.follow_advice(INTERRUPTED)
+    episode.follow_advice(f"interrupted: {_AGAIN}")
     assert episode.history == ["pipeline --version  -> 0"] * 2
     assert episode.complaints == []
 
