@@ -1,1 +1,1 @@
-"""Study × inputs × what exists → open tasks: comparisons, blocks, what is missing, costs and time. Pure: it reads no file."""
+"""Study × inputs × existing results → open tasks: comparisons, blocks, missing cells, costs and time. Pure: reads no file."""

@@ -1,4 +1,4 @@
-"""Which cells are still to be counted, and in which blocks.
+"""Find the cells still to be counted, and divide them into blocks.
 
 What is asked of a comparison is compared with what receipts cover, cell by cell. Most cells miss the same: a pattern is worked out
 once for all cells that the same groups of receipts cover, so that a plan costs patterns × pairs, and cells × pairs never.
@@ -45,7 +45,7 @@ SHORTEST_BLOCK, LONGEST_BLOCK = 0.5, 5.0
 """Seconds between which a resample task stays, unless one cell takes longer or the whole test size less."""
 
 TASKS_A_SECOND = 100.0
-"""What a study asks of a scheduler at most: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
+"""The most that a study asks of a scheduler: beyond 500 workers blocks grow past `LONGEST_BLOCK`."""
 
 
 def plan_resamples(
@@ -148,7 +148,7 @@ def choose_block_cells(
     cell = CELL * replicate
     most = max(1, floor((LONGEST_BLOCK - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell) if setup > BLOCK_SECONDS else 1)
     least = max(1, ceil((max(SHORTEST_BLOCK, workers / TASKS_A_SECOND) - setup) / cell))
-    # What comes before the first replicate is never most of a block.
+    # The work before the first replicate is never most of a block.
     wanted = max(1, round((BLOCK_SECONDS - setup) / cell), ceil(min(setup, LONGEST_BLOCK) / cell))
     if workers > 1:
         wanted = min(wanted, ceil(cells / (2 * workers)))
@@ -170,7 +170,7 @@ class Pattern:
 
 @dataclass(frozen=True, eq=False)
 class Missing:
-    """What the cells of a column lack: the patterns that occur, no two alike, and which of them each cell has."""
+    """What the cells of a column lack: the distinct patterns that occur, and which of them each cell has."""
 
     patterns: tuple[Pattern, ...]
     of_cell: NDArray[np.int64]
@@ -212,7 +212,7 @@ def find_missing(column: Comparison, inventory: Inventory, *, cells: int, kept_c
             systems = len(column.systems)
             there = [example[group] for group in groups]
             pattern = _nothing(systems) if cause is None else _pattern(systems, keep=cause[0], covered=there)
-            # Different groups may leave the same open: cells that lack the same things stand together, whatever the cause.
+            # Different groups may leave the same gaps: cells that lack the same things are kept together, whatever the cause.
             content = np.packbits(np.concatenate([pattern.pairs, pattern.kept])).tobytes()
             number_of[cause] = number_of_content.setdefault(content, len(patterns))
             if number_of[cause] == len(patterns):
@@ -245,7 +245,7 @@ def runs_of_equal_cells(missing: Sequence[Missing], cells: int) -> Iterator[tupl
 
 
 def comparison_spec(column: Comparison, pattern: Pattern) -> ComparisonSpec | None:
-    """Return what is to be computed for one pattern, with only the systems it needs; None if nothing is."""
+    """Return the comparison to compute for one pattern, with only the systems it needs; None if there is nothing to compute."""
     n = len(column.systems)
     upper = np.triu(np.ones((n, n), np.bool_), 1)
     asked = np.zeros((n, n), np.bool_)

@@ -1,4 +1,4 @@
-"""What is counted: test sizes, and the address of every metric and procedure at every size."""
+"""The comparisons of a study: test sizes, and the address of every metric and procedure at every size."""
 
 from __future__ import annotations
 

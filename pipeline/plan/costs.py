@@ -107,7 +107,7 @@ EXTRACT_FILES = 0.005
 """Output, receipt and file of an extraction."""
 
 COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 1.6e-5, 1.1e-6, 5.7e-8
-"""A cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
+"""Of a cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
 
 COLLECT_FAMILY, SHARD = 4e-6, 0.1
 """A pair of a slice that is corrected with all others; a shard of a cube before its first pair."""
@@ -148,7 +148,7 @@ def _kernel_kind(metric: MetricInputs) -> str:
 
 
 def _kind_of(name: str, options: Mapping[str, object]) -> str:
-    """Return what a metric is, which a study may give another name."""
+    """Return the kind of a metric, which a study may give another name."""
     return str(options.get("metric", name))
 
 
@@ -162,7 +162,7 @@ class _ColumnCosts(NamedTuple):
 
 
 class TaskCosts:
-    """What each task of a study should take on one core.
+    """The seconds that each task of a study should take on one core.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class TaskCosts:
         return total + replicates * drawn
 
     def _columns(self, spec: ResampleSpec) -> list[_ColumnCosts]:
-        """Return what each column costs: each on its own systems and pairs, all on the same draws."""
+        """Return the costs of each column: each on its own systems and pairs, all on the same draws."""
         place = (id(spec.columns), spec.procedure, spec.n_units)
         if place not in self._of_columns:
             found = []
@@ -225,7 +225,7 @@ class TaskCosts:
         return total + (0.0 if sharded else self.pair_seconds(test_set))
 
     def pair_seconds(self, test_set: TestSetInputs) -> float:
-        """Return the seconds of what a cube holds of pairs each by itself, and of kept scores: what shards share."""
+        """Return the seconds of the work that shards divide: results of single pairs, and kept scores."""
         pairs, systems = count_pairs(test_set), len(test_set.outputs)
         kept = self.study.resampling.scores_kept * (COLLECT_SCORE * systems + COLLECT_READ * pairs)
         total = 0.0
@@ -247,7 +247,7 @@ class TaskCosts:
             pairs * (8 * test_set.n_units + 2 * OF_TAILS.points),
         )
         return sum(
-            pairs * law_seconds(metric, test_set)  # of scores like 0 and 1 it is next to nothing
+            pairs * law_seconds(metric, test_set)  # for scores such as 0 and 1 it takes next to no time
             if _kernel_kind(metric) == "counts" and metric.denominators == "items"
             else POINT_SECONDS * points
             for metric in with_tails.values()

@@ -1,4 +1,4 @@
-"""What a study found when it looked at its files: the frozen facts that the plan is made from."""
+"""What a study's files contain: the frozen facts from which the plan is made."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MetricInputs:
 
     @property
     def identity(self) -> list[Any]:
-        """What enters addresses: options as they are, since a signature is for people and may round them."""
+        """The part of addresses that identifies it: options as they are, since a signature is for people and may round them."""
         return [self.name, {key: value for key, value in self.options.items() if key not in self.places}, self.signature]
 
 
@@ -77,13 +77,13 @@ class TestSetInputs:
 
     @property
     def groupings(self) -> list[list[str]]:
-        """Name and address of what lies beside the frame: nothing where nothing does."""
+        """Name and address of the groupings stored beside the frame, if any."""
         return [[name, key] for name, key in (("strata", self.strata), ("documents", self.documents)) if key]
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that was found: the base directory, the test sets, the metrics and what is known of each system."""
+    """Everything that was found: the base directory, the test sets, the metrics and the facts about each system."""
 
     base: str
     test_sets: tuple[TestSetInputs, ...]
@@ -120,7 +120,7 @@ class Inputs:
         )
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return what of the inputs decides the results: content, never places."""
+        """Return the part of the inputs on which results depend: content, never places."""
         return {
             "test_sets": [
                 [t.name, t.frame, t.gold_digest, sorted([o.system, o.identity] for o in t.outputs), *t.groupings]

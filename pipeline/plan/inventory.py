@@ -1,4 +1,4 @@
-"""What exists already: receipts, indexed so that a plan can see which results are there and which cells they cover.
+"""Existing results: receipts, indexed so that a plan can see which results there are and which cells they cover.
 
 A study of a thousand systems has hundreds of receipts that name the same thousand statistics. In memory they share one `Group`,
 in a ledger they name it by its digest.
@@ -26,7 +26,7 @@ __all__ = ["BriefInventory", "Coverage", "Group", "Groups", "Inventory", "Positi
 
 
 class Coverage(NamedTuple):
-    """What one receipt holds of one column, by position among the systems asked.
+    """The part of one column that one receipt covers, by position among the systems asked for.
 
     ``pairs`` are positions in the upper triangle of the systems asked, ``source_pairs`` the same pairs by their place in the
     receipt's own list of computed pairs; ``kept`` and ``source_kept`` likewise for systems whose replicate scores are there.
@@ -106,7 +106,7 @@ class Groups:
     """The groups of a set of receipts, each one value and one number."""
 
     REMEMBERED = 8
-    """Positions that are kept at hand: all test sizes of a metric ask for the same ones."""
+    """Positions that are cached: all test sizes of a metric ask for the same ones."""
 
     def __init__(self) -> None:
         self._numbers: dict[Group, int] = {}
@@ -178,11 +178,11 @@ class Inventory:
         return self._shared[columns]
 
     def fail(self, failure: Failure) -> None:
-        """Note that a task failed for good."""
+        """Record that a task failed for good."""
         self.failures[failure.key] = failure
 
     def coverage(self, column: str, systems: tuple[str, ...], replicates: int) -> list[Coverage]:
-        """Return what receipts hold of a column for these systems, which must be sorted and distinct."""
+        """Return the parts of a column that receipts cover for these systems, which must be sorted and distinct."""
         found: list[Coverage] = []
         for receipt, slot, group in self._columns.get(column, ()):
             cells = usable_cells(receipt.covers, replicates)
@@ -192,7 +192,7 @@ class Inventory:
 
 
 class BriefInventory(Inventory):
-    """What a plan asks of receipts, and nothing more: which keys are done, and which cells of a column are covered by which group.
+    """The minimum that a plan needs of receipts: which keys are done, and which cells of a column each group covers.
 
     A coordinator keeps one for as long as a run lasts. Of a receipt it holds the key: where the result is, and its checksum, stand
     in the ledger, where the tasks that read it look. `receipts` has one value for all that are done of a kind, and `coverage` gives

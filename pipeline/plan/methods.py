@@ -1,4 +1,4 @@
-"""Which p-values of a study are counted on replicates, and which have an exact law that takes less: `resampling.method`.
+"""Choose which p-values of a study are counted on replicates, and which come from a cheaper exact law: `resampling.method`.
 
 Where both systems of a pair divide by the same, the share of replicates that count against a gain has a limit that can be
 computed. Replicates are then drawn for what needs single ones alone: max-T, intervals and kept scores.
@@ -68,7 +68,7 @@ def why_no_law(study: Study, metric: MetricInputs, procedure: str) -> str | None
 
 
 def law_seconds(metric: MetricInputs, test_set: TestSetInputs) -> float:
-    """Return what the exact laws of a pair take at the full test size."""
+    """Return the seconds that the exact laws of a pair take at the full test size."""
     units = test_set.n_units
     if metric.denominators == "items" and units == test_set.n_items:
         return LAW + LAW_UNIT * units

@@ -1,4 +1,4 @@
-"""What is still open: a study, its inputs and what exists become tasks. Pure.
+"""Plan the open tasks of a study from its inputs and the existing results. Pure.
 
 ``resume``, ``status``, ``plan`` and adding a system are this one function asked again with another inventory.
 """
@@ -28,7 +28,7 @@ COLLECT_VERSION = 15
 
 @dataclass(frozen=True)
 class Absence:
-    """A system that is not there, and why."""
+    """A system without outputs, and why it has none."""
 
     system: str
     test_set: str
@@ -37,7 +37,7 @@ class Absence:
 
 @dataclass(frozen=True)
 class Plan:
-    """Tasks still open, in the order they should start; who is absent; the key of the report that ends it all, if any."""
+    """The open tasks, in the order they should start; the absent systems; the key of the final report, if any."""
 
     tasks: tuple[Task, ...]
     absent: tuple[Absence, ...]
@@ -53,7 +53,7 @@ def plan_study(
     block_cells: int | None = None,
     workers: int = 1,
 ) -> Plan:
-    """Return what is still open.
+    """Return the tasks that are still open.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def plan_study(
 def present_outputs(
     study: Study, inputs: Inputs, test_set: TestSetInputs, inventory: Inventory
 ) -> tuple[tuple[OutputInputs, ...], list[Absence]]:
-    """Return the outputs of a test set that nothing failed for good for, and who is absent with the reason."""
+    """Return the outputs of a test set for which nothing failed for good, and the absent systems with the reason."""
     present, absent = [], []
     missing = study.test_sets[test_set.name].missing
     for output in test_set.outputs:

@@ -17,7 +17,7 @@ CHUNK_PAIRS, CHUNK_SYSTEMS = 4096, 16
 """Of a cube: a chunk has one writer. `tests/distributed/test_cubes_by_shards.py` holds them to those of cubes."""
 
 ONE_TASK_SECONDS = 10.0
-"""What a single task takes of a test set beside max-T: of 200 systems shards took more than they saved."""
+"""What a single task can do of a test set beside max-T: with 200 systems, shards cost more than they saved."""
 
 SHARD_SECONDS = 2.0
 
@@ -25,7 +25,7 @@ SHARD_SECONDS = 2.0
 def plan_shards(
     study: Study, inputs: Inputs, test_set: TestSetInputs, systems: int, needs: Mapping[Size, Sequence[str]], collect: Task
 ) -> tuple[Task, ...]:
-    """Return the shards of the cube that a task would else make alone; none where that takes some ten seconds.
+    """Return the shards of a cube; none where a single task can make it in some ten seconds.
 
     Where they are cut depends on the study alone, never on workers or on the machine, and changes no bit of the cube.
 

@@ -114,11 +114,11 @@ class ComparisonSpec:
     kept: str
 
     def pair_mask(self) -> NDArray[np.bool_]:
-        """Which pairs of the upper triangle are asked."""
+        """Which pairs of the upper triangle are asked for."""
         return unpack_mask(self.pairs, len(self.systems) * (len(self.systems) - 1) // 2)
 
     def kept_mask(self) -> NDArray[np.bool_]:
-        """Whose replicate scores are asked."""
+        """Which systems' replicate scores are asked for."""
         return unpack_mask(self.kept, len(self.systems))
 
 
@@ -206,7 +206,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)  # a run holds one of every task that it has done
 class Receipt:
-    """What a finished task leaves: where its result is, how to recognise it, and what it covered.
+    """The record of a finished task: where its result is, how to recognise it, and what it covered.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a run is and what is done of it: its study and inputs in `plan.json`, receipts and failures in its ledger."""
+"""The record of a run: its study and inputs in `plan.json`, its receipts and failures in its ledger."""

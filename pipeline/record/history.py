@@ -50,7 +50,7 @@ WAIT_SECONDS = 10.0
 
 
 def is_slot_name(text: str) -> bool:
-    """Say whether a slot may be called so: it names a folder on any file system.
+    """Say whether a slot may have this name: it must name a folder on any file system.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def is_slot_name(text: str) -> bool:
 
 @dataclass(frozen=True)
 class History:
-    """What a study found at each slot so far."""
+    """The results of a study at each slot so far."""
 
     root: Path
 
@@ -93,7 +93,7 @@ class History:
         return sorted((_read_account(folder) for folder in folders), key=lambda account: int(account["number"]))
 
     def missed(self) -> dict[str, dict[str, Any]]:
-        """Return what is known of slots that could not be measured, by slot."""
+        """Return the records of slots that could not be measured, by slot."""
         found = sorted((self.root / "missed").glob("*.json"))
         return {path.stem: read_sealed(path, help=f"remove {path}; nothing else depends on it") for path in found}
 
@@ -119,7 +119,7 @@ class History:
         return final
 
     def miss(self, slot: str, *, exit_code: int, why: str) -> None:
-        """Note that a slot could not be measured; it may be asked for again, and spends nothing."""
+        """Record that a slot could not be measured; it may be asked for again, and spends nothing."""
         make_directory(self.root / "missed")
         write_sealed(self.root / "missed" / f"{slot}.json", {"slot": slot, "exit_code": exit_code, "why": why})
 

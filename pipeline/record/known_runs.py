@@ -24,7 +24,7 @@ _SEEN = 4096
 
 
 def read_run(run: RunDirectory) -> tuple[Manifest, Inventory]:
-    """Return what a run is and what its ledger says, as `read_manifest` and `read_inventory` do; neither is to be changed."""
+    """Return the manifest and inventory of a run, as `read_manifest` and `read_inventory` do; the caller must not change them."""
     plan = run.plan.stat() if run.plan.is_file() else None
     # A plan is replaced, never changed in place: a new one has another inode.
     manifest = _manifest(run, plan.st_ino, plan.st_size, plan.st_mtime_ns) if plan else read_manifest(run)
@@ -57,7 +57,7 @@ class _Ledger:
         self._size, self._before = 0, b""
 
     def inventory(self) -> Inventory:
-        """Return what it says now."""
+        """Return its current content."""
         path = self._run.ledger
         if self._inventory is not None and self._before == _end(path, self._size):
             added = read_added(path, self._size)
@@ -81,7 +81,7 @@ def _only_cubes(entries: Sequence[Mapping[str, Any]], known: Inventory) -> bool:
         return False
     receipts = [entry["receipt"] for entry in entries]
     cubes = {receipt.covers.get("test_set") for receipt in known.receipts.values() if receipt.kind == "collect"}
-    # One that is made again takes the place of the other, as does another cube of a test set.
+    # A cube that is made again replaces the earlier one, as does another cube of a test set.
     return not any(
         one["key"] in known.receipts or (one["kind"] == "collect" and one["covers"].get("test_set") in cubes) for one in receipts
     )

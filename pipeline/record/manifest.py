@@ -1,4 +1,4 @@
-"""What a run is and what is done of it: its study and inputs in `plan.json`, receipts and failures in its ledger.
+"""The record of a run: its study and inputs in `plan.json`, its receipts and failures in its ledger.
 
 A receipt of a thousand systems is 36 kB of names, the same in hundreds of receipts. So a ledger has what many receipts share
 once, in an entry of its own, a *group*, named by digest and written before the first receipt that needs it (`ReceiptWriter`). A
@@ -78,7 +78,7 @@ def list_receipts(entries: Iterable[Mapping[str, Any]]) -> dict[str, Receipt]:
 
 
 class Standing(NamedTuple):
-    """What a ledger says at its end: where each receipt stands, what others did, and what failed for good since the last start."""
+    """The state at the end of a ledger: places of valid receipts, keys that other runs did, failures since the last start."""
 
     places: Mapping[str, int]
     reused: frozenset[str]
@@ -86,7 +86,7 @@ class Standing(NamedTuple):
 
 
 def read_standing(path: Path) -> Standing:
-    """Read what a ledger says at its end; StoreError where a line is damaged."""
+    """Read the state at the end of a ledger; StoreError where a line is damaged."""
     failures: dict[str, Failure] = {}
     keys: dict[str, set[str]] = {"done": set(), "reused": set()}
 
@@ -106,7 +106,7 @@ def read_standing(path: Path) -> Standing:
 
 
 def iterate_receipts(path: Path, standing: Standing | None = None) -> Iterator[Receipt]:
-    """Yield the receipts that stand in a ledger, one at a time: whoever keeps none of them needs no room for all.
+    """Yield the valid receipts of a ledger, one at a time, without holding all of them.
 
     The ledger is read twice, first for what stands, which only its end tells. What is added meanwhile is left out.
     """
@@ -117,7 +117,7 @@ def iterate_receipts(path: Path, standing: Standing | None = None) -> Iterator[R
 
 
 def _standing(entries: Iterable[Mapping[str, Any]], keep: Callable[[int, Receipt], T]) -> dict[str, T]:
-    """Return what is kept of each receipt that stands, by its key."""
+    """Return what is kept of each valid receipt, by its key."""
     kept: dict[str, T] = {}
     current: dict[tuple[str, str], str] = {}
     for place, receipt in _sound_receipts(entries):
@@ -192,7 +192,7 @@ class Manifest:
         return {**value, "digest": digest(json.loads(json.dumps(value)))}
 
     def identity(self) -> dict[str, Any]:
-        """Return what the run id is made of: the resolved study without where it runs, and the content of its inputs."""
+        """Return the content of the run id: the resolved study without where it runs, and the content of its inputs."""
         # A study that expects nothing is the run that it was before there were expectations.
         without = {"cluster", "fetch"} | (set() if self.study.expect else {"expect"})
         asked = self.study.model_dump(mode="json", by_alias=True, exclude=without)
@@ -215,7 +215,7 @@ class Manifest:
 
     @property
     def run_id(self) -> str:
-        """The id of its run: the study's slug and a digest of what is asked of which content."""
+        """The id of its run: the study's slug and a digest of the study and the content of its inputs."""
         return f"{self.study.slug}-{digest(self.identity())[:12]}"
 
 
@@ -267,7 +267,7 @@ def _failure(entry: Mapping[str, Any]) -> Failure:
 
 
 def read_inventory(run: RunDirectory) -> Inventory:
-    """Return what the run's own ledger says: receipts, and the failures since it was last started."""
+    """Return the content of the run's own ledger: receipts, and the failures since it was last started."""
     standing = read_standing(run.ledger)
     inventory = Inventory.of(iterate_receipts(run.ledger, standing))
     for failure in standing.failures:
@@ -276,7 +276,7 @@ def read_inventory(run: RunDirectory) -> Inventory:
 
 
 def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Receipt, str]]:
-    """Return the receipts whose stored result is gone or damaged, and what is wrong; reads every byte."""
+    """Return the receipts whose stored result is missing or damaged, and the problem; reads every byte."""
     damaged = []
     for receipt in receipts:
         if receipt.kind in {"collect", "report"}:

@@ -18,7 +18,7 @@ from pipeline.store.runs import RunDirectory
 __all__ = ["PACKAGES", "read_versions", "versions_here"]
 
 PACKAGES = ("dask", "distributed", "numba", "numpy", "sacrebleu", "scikit-learn", "scipy", "xarray", "zarr")
-"""Those whose version may matter to a number."""
+"""Packages whose version may change a number."""
 
 
 def versions_here() -> dict[str, str]:

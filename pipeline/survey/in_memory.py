@@ -1,4 +1,4 @@
-"""Turn what a comparison is given in Python (a DataFrame, arrays by name, files or folders) into files by system."""
+"""Turn the arguments of a comparison in Python (a DataFrame, arrays by name, files or folders) into files by system."""
 
 from __future__ import annotations
 

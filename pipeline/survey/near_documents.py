@@ -1,4 +1,4 @@
-"""The documents of a first study: a list or a table beside its files that says which document each item stands in."""
+"""The documents of a first study: a list or a table beside its files that gives the document of each item."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pipeline.survey.survey import survey_study
 __all__ = ["WithDocuments", "propose_documents"]
 
 _LISTS = frozenset({"doc", "docs", "document", "documents", "docids", "doc_ids"})
-"""Names, without their endings, of files that may have the name of a document on each line."""
+"""Names, without endings, of files that may hold the name of a document on each line."""
 _TABLES = _LISTS | {"items", "segments", "sentences"}
-"""Of those that may be a table of the items, with a column of documents."""
+"""Names of files that may be a table of the items, with a column of documents."""
 
 
 class WithDocuments(NamedTuple):

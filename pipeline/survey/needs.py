@@ -19,7 +19,7 @@ __all__ = ["refuse_lacking_columns", "refuse_numbers"]
 
 
 def refuse_lacking_columns(metrics: Sequence[MetricInputs], survey: Survey) -> None:
-    """Refuse files that lack what a metric says that it needs of them, before anything is computed.
+    """Refuse files that lack what a metric needs, before anything is computed.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def refuse_lacking_columns(metrics: Sequence[MetricInputs], survey: Survey) -> N
         for output in survey.outputs if not lacking else ():
             own = Items((), dict.fromkeys(output.columns, ()), output.path, ())
             lacking += _problems_of(output_column, loaded.name, own, loaded.needs_of_outputs)
-        # The same of many files is told once.
+        # The same problem in many files is reported once.
         places = {(p.code, p.message, p.help): [q.where for q in lacking if q.where and q.message == p.message] for p in lacking}
         problems += [Problem(code, text, name_some(found) or None, help_) for (code, text, help_), found in places.items()]
     if problems:
@@ -53,7 +53,7 @@ def _problems_of(
 
 
 def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
-    """Refuse scores that are no numbers, or too large for exact sums, before anything is computed.
+    """Refuse scores that are not numbers, or too large for exact sums, before anything is computed.
 
     Only outputs all of whose items are scored are looked at: what is left out may be anything.
 

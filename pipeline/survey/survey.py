@@ -1,4 +1,4 @@
-"""Every file a study names, read once before anything is computed: the inputs of its plan, or all that is wrong together."""
+"""Read every file a study names, once, before anything is computed: return the inputs of its plan, or all problems together."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def frames_are_sound(inputs: Inputs, store: Store) -> bool:
 
 
 _ABSENT = ("P201", "P207", "P233", "P271")
-"""Of files that are not there, or cannot be read or used otherwise."""
+"""Error codes of files that are missing, or cannot be read or used."""
 
 
 def survey_loaded(loaded: LoadedStudy, study: Study | None = None) -> StudySurvey:
-    """Read all that a study names as `survey_study` does; what is wrong with the study itself is told with its line.
+    """Read all files of a study as `survey_study` does; problems of the study itself are reported with their lines.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def survey_loaded(loaded: LoadedStudy, study: Study | None = None) -> StudySurve
 
 
 def survey_study(study: Study, base: Path, *, variables: Sequence[str] = ()) -> StudySurvey:
-    """Read all that a study names, with all that is wrong at once.
+    """Read all files that a study names, and report all problems at once.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _survey_study(study: Study, base: Path) -> StudySurvey:
 
 
 def _survey_all(study: Study, base: Path, metrics: Sequence[MetricInputs]) -> dict[str, Survey]:
-    """Read all files of all test sets, and raise what is wrong with any of them together."""
+    """Read all files of all test sets, and raise all their problems together."""
     surveys: dict[str, Survey] = {}
     errors: list[PipelineError] = []
     for name, spec in study.test_sets.items():
@@ -197,7 +197,7 @@ def _survey_all(study: Study, base: Path, metrics: Sequence[MetricInputs]) -> di
 def _test_set_inputs(
     study: Study, base: Path, survey: Survey, metrics: Sequence[MetricInputs], trained: Sequence[OutputInputs], recognised: str
 ) -> TestSetInputs:
-    """Return what the plan knows of a test set: its files and the outputs that trainings will make, with all warnings."""
+    """Return the plan's inputs of a test set: its files and the outputs that trainings will make, with all warnings."""
     name = survey.frame.test_set
     files = tuple(OutputInputs(output.system, output.digest, output=asdict(output)) for output in survey.outputs)
     outputs = (*files, *trained)

@@ -1,4 +1,4 @@
-"""Check what a study trains: what cannot be learnt, predicted or scored is refused before anything is trained."""
+"""Check the trainings of a study: what cannot be learnt, predicted or scored is refused before anything is trained."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["TrainingSurvey", "list_kept", "load_trainers", "refuse_without_gold"
 
 @dataclass(frozen=True)
 class TrainingSurvey:
-    """What trainings start from, and what they make of each test set.
+    """The inputs of trainings, and the outputs they make for each test set.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a survey warns about, before anything is computed.
+"""The warnings of a survey, before anything is computed.
 
 Outputs that are annotated or written otherwise than the gold, scores whose direction the files contradict, test sizes that a test
 set does not have, and units that are alone in their stratum.

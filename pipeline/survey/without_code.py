@@ -1,4 +1,4 @@
-"""A study without the code that it would run: what can be held against its files by this package alone."""
+"""A study without the code that it would run: the part that this package alone can check against its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAYS_NOTHING = ModelSpec.model_validate({"trainer": "command", "predict": "{inp
 
 @dataclass(frozen=True)
 class WithoutCode:
-    """What is left of a study, and what it has besides.
+    """The part of a study that is left, and what was left out.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class WithoutCode:
 
 
 def set_code_aside(study: Study) -> WithoutCode:
-    """Leave out of a study what cannot be looked at without running code that is not this package's own."""
+    """Leave out of a study whatever cannot be checked without running code that is not this package's own."""
     unchecked: list[str] = []
     study = _models_aside(study, unchecked)
     study = _formats_aside(study, unchecked)
