@@ -1,4 +1,4 @@
-"""How the numbers were made: one entry a method, with its formula and where it comes from."""
+"""How the numbers were made: one entry for each method, with its formula and its source."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def methods_paragraph(report: Report) -> str:
 
 
 def _say_rest(report: Report, judged_by: Procedure) -> Iterator[str]:
-    """Say what else decides: floors of few discordant units, what intervals are, tests of equivalence, and that of models."""
+    """Say what else decides: floors of few discordant units, intervals, tests of equivalence, and the test of models."""
     pairs = join_pairs(of for place, of in report.pairs_of.items() if place.procedure == judged_by.name)
     if judged_by.needs_units and (pairs.holds("few_discordant") & pairs.holds("in_family")).any():
         yield f"Where fewer than {FEW_DISCORDANT} units differ, no p is smaller than that of the exact test of all swaps."

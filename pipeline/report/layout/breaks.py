@@ -1,4 +1,4 @@
-"""Where the lines of a page may break: not inside `α = 0.05` nor between a number and its unit, but between the parts of a name.
+"""Where lines of a page may break: between the parts of a name, but not inside `α = 0.05` or between a number and its unit.
 
 Negative numbers in sentences get the true minus of pages on the way.
 """

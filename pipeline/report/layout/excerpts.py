@@ -1,4 +1,4 @@
-"""What a reader looks for first, by family: systems, the pairs that matter, the verdict; for terminal, notebook and LaTeX alike."""
+"""What a reader looks for first, by family: systems, the pairs that matter, the verdict. For terminal, notebook and LaTeX."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, b
         rows, total = [row for row in rows if row.in_family], report.count_of[place].in_family
     listed = first_pairs(rows, report.board_of[place], most, alpha=report.alpha)
     pairs = pair_table(report, place, listed, "", digits=report.decimals(place.metric), tables=1)
-    # There is room for the adjustment that decides, and not for the others.
+    # There is room only for the adjustment that decides.
     ends = f"{100 * (1 - report.alpha):g} % interval"
     asked = {*SHOWN, ends, *([report.preset.name] if report.preset else [])}
     marks = {mark for marks in marks_of(as_pairs(listed)) for mark in marks}

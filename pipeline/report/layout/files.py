@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["Files", "csv_lines", "defuse"]
 
 FORMULA = frozenset("=+-@\t\r\n")
-"""How texts begin that a spreadsheet may compute."""
+"""First characters of texts that a spreadsheet may evaluate."""
 
 
 class Files(Mapping[str, bytes]):
@@ -48,7 +48,7 @@ def csv_lines(columns: Sequence[Sequence[Any]]) -> bytes:
 
 
 def defuse(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula: such a text gets an apostrophe in front, numbers stay as they are.
+    """Return a cell that no spreadsheet takes for a formula: such text gets an apostrophe in front, numbers stay as they are.
 
     Names of systems and items come from whoever made the outputs, and opening a table must not run what they say.
 

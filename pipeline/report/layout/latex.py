@@ -36,7 +36,7 @@ _WRITTEN = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX prints as it is.
+    r"""Escape text so that LaTeX prints it as it is.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _set_number(found: re.Match[str]) -> str:
 
 
 def latex_of_number(text: str) -> str:
-    r"""Return a cell of numbers as LaTeX: a minus is one, and no hyphen, and powers of ten are written out.
+    r"""Return a cell of numbers as LaTeX, with true minus signs and powers of ten.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text as Markdown shows it; apart from pages, which load what draws them."""
+"""Escape text for Markdown; separate from pages, whose imports are heavy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|#~$])")
 
 
 def escape(text: str) -> str:
-    r"""Return text that Markdown shows as it is, also inside a table.
+    r"""Escape text so that Markdown shows it as it is, also inside a table.
 
     Examples
     --------

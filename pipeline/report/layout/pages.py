@@ -31,14 +31,14 @@ __all__ = ["render_html", "render_markdown", "title_of", "without_files"]
 
 LONG = 25
 LONG_CAPTION = 420
-"""Characters of a caption that is folded: who knows the table need not scroll past it."""
+"""Characters beyond which a caption is folded, so that readers who know the table need not scroll past it."""
 MOST_PRINTED = 60
 """Rows of a folded table that is printed unfolded: a page of paper, as that of a leaderboard."""
 MOST_COLUMNS = 12
 """Of a table in the usual letters; the words and numbers of one with more stand closer, so that a common screen has room for it."""
 MOST_FIGURES = 10
 _TRUST = {"check": "check", "unchecked": "not checked", "ok": "ok"}
-"""How the checks are grouped on the page: what needs a look comes first, what is in order is folded."""
+"""Groups of checks on the page: those that need a look come first, those in order are folded."""
 
 
 def render_html(
@@ -115,7 +115,7 @@ def title_of(report: Report) -> str:
 
 
 def without_files(page: str) -> str:
-    """Return a page that will lie by itself: nothing links to files beside it."""
+    """Return a page that stands alone, without links to files beside it."""
     page = re.sub(r"<!-- files -->.*?<!-- end of files -->\s*", "", page, flags=re.DOTALL)
     page = re.sub(r' <span class="quiet">Numbers: <a class="file"[^>]*>[^<]*</a>\.</span>', "", page)
     return re.sub(r'<a class="file"[^>]*>([^<]*)</a>', r"\1", page)

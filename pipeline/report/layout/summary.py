@@ -26,7 +26,7 @@ ON_FILES = Screen()
 
 
 def conclude(verdicts: Sequence[Verdict], *, titles: Mapping[str, str], most: int = 5) -> list[str]:
-    """Return what a run found in a few lines: the verdict of one family, or the first sentence of each of several.
+    """Return the result of a run in a few lines: the verdict of one family, or the first sentence of each of several.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where the templates of pages come from: Jinja translates them into Python once, and the bytecode is kept beside them."""
+"""Load the templates of pages: Jinja translates them into Python once, and their bytecode is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table and its emphasis on a terminal: no line is wider than that, no word is broken, and no column is hidden silently."""
+"""Tables and emphasis on a terminal: no line is too wide, no word is broken, and no column is hidden silently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERDICTS = {"better": "green", "worse": "red", "equivalent": "cyan", "identical"
 
 @dataclass(frozen=True)
 class Screen:
-    """What a text is written for.
+    """The screen for which a text is written.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def lay_out(table: View, screen: Screen, *, dispensable: Sequence[str] = (), fir
 
 @dataclass(frozen=True)
 class _Painted:
-    """The lines of a table in which nothing is too wide any more."""
+    """The lines of a table that fits the screen."""
 
     table: View
     screen: Screen

@@ -1,1 +1,1 @@
-"""Models, whose systems are runs: rows about them, and what is said of them."""
+"""Models, whose systems are runs: rows and sentences about them."""

@@ -24,7 +24,7 @@ from pipeline.report.values import format_gain
 
 __all__ = ["add_model_effects", "describe_model_effects"]
 
-_MOST = 2**20  # more runs or units are no plan
+_MOST = 2**20  # more runs or units than anyone would plan
 
 _Floats = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""What is said of models, from the rows about them: sentences for a verdict, tables for pages and the terminal."""
+"""Text about models, made from their rows: sentences for a verdict, tables for pages and the terminal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TESTS = {"methods": "quasi-F", "systems": "t-test of the means over {runs} of e
 
 
 def say_claim(claim: str, unit: str) -> str:
-    """Say what a p is about.
+    """Say which claim a p tests.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def say_claim(claim: str, unit: str) -> str:
 def describe_models(report: Report, place: FamilyKey) -> Verdict:
     """Return a few sentences on the models of a test set and metric, and what analyses add."""
     models, pairs = report.models_of(place), report.model_pairs_of(place)
-    # An analysis that was asked twice may say the same twice.
+    # An analysis that is asked for twice may return the same sentence twice.
     headlines = dict.fromkeys(row.sentence for finding in report.findings for row in finding.headlines if family_of(row) == place)
     return Verdict(*place, sentences=[*_judge(report, place, models, pairs), *headlines])
 
@@ -219,7 +219,7 @@ def _nearest(ranked: Sequence[ModelRow], pairs: Sequence[ModelPairRow]) -> Model
 
 
 def _budget(row: ModelPairRow, digits: int, unit: str, run: str, *, alone: bool) -> Iterator[str]:
-    """Say what more runs or more units would make of the standard error, and what runs contribute."""
+    """Say how more runs or more units would change the standard error, and how much runs contribute."""
     if row.se is None or row.se_more_runs is None or row.se_more_units is None:
         return
     of = "the gain" if alone else f"the gain of {row.model_a} over {row.model_b}"

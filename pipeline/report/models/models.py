@@ -1,4 +1,4 @@
-"""Models judged from what their runs say: Holm over the pairs of models, ranks, and the rows of both."""
+"""Verdicts about models from their runs: Holm over the pairs of models, ranks, and the rows of both."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _adjust_across(known: Sequence[_Evidence]) -> list[_Adjusted]:
 def _judge(known: _Evidence, adjusted: _Adjusted, alpha: float) -> JudgedModels:
     given = known.gains
     score = np.array([np.mean(own) for own in given.by_run])
-    ranked = np.where(np.array(given.runs) > 1, score, np.nan)  # a single run says nothing of its model
+    ranked = np.where(np.array(given.runs) > 1, score, np.nan)  # a single run says nothing about its model
     evidence = np.where(known.undecided & np.isfinite(adjusted.p), 1.0, adjusted.p)
     found = separate(given.pairs, score=ranked, delta=given.delta, p=evidence, identical=given.identical, alpha=alpha)
     verdicts, differs = _list_verdicts(known, adjusted, alpha)

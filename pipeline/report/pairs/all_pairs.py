@@ -1,4 +1,4 @@
-"""Every pair of a report in few bytes, for the page that sets any two systems against each other."""
+"""Every pair of a report in compact form, for the page that compares any two systems."""
 
 from __future__ import annotations
 

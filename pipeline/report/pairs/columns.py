@@ -1,4 +1,4 @@
-"""Columns of pairs: what is known of all pairs of a family under one name, as an array of numbers.
+"""Columns of pairs: one named value for all pairs of a family, as an array of numbers.
 
 A value that every pair shares, such as a name of the family or nothing at all, takes no memory of its own.
 """
@@ -21,7 +21,7 @@ At: TypeAlias = "NDArray[np.int64] | slice"
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One value a pair.
+    """One value for each pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a cube says of its pairs beside p-values and gains, None where it is silent.
+"""Facts that a cube holds about its pairs beside p-values and gains; None where it lacks them.
 
 Attributes and optional variables, counts of replicates, the words for its codes, computed tails, and pairs that gain the same on
 every unit: resampling such units always gives the gain that was observed.
@@ -142,12 +142,12 @@ _LABELS = _by_flag(LABELS)
 
 
 def read_reasons(cube: xr.Dataset, **where: str) -> Column:
-    """Say why each pair has no ordinary p-value; nothing where it has one, or the cube is silent."""
+    """Say why a pair has no ordinary p-value; nothing where it has one, or the cube does not say."""
     return read_flags(cube, "p_reason", said=_REASONS, where=where)
 
 
 def read_labels(cube: xr.Dataset, **where: str) -> Column:
-    """Say what the p-value of each pair is worth where it is approximate; nothing where nothing must be said."""
+    """Say how good the p-value of a pair is where it is approximate; nothing elsewhere."""
     return read_flags(cube, "p_label", said=_LABELS, where=where)
 
 
@@ -155,7 +155,7 @@ _UNDECIDED = _by_flag({reason: reason for reason in UNDECIDED})
 
 
 def read_undecided(cube: xr.Dataset, **where: str) -> Column:
-    """Say why a small p of each pair is no verdict; nothing where it is one, or the cube is silent."""
+    """Say why a small p of a pair is not a verdict; nothing where it is one, or the cube does not say."""
     return read_flags(cube, "undecided", said=_UNDECIDED, where=where)
 
 

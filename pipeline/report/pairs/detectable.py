@@ -1,4 +1,4 @@
-"""What the pairs of a family could have shown, and on which single units they hang.
+"""The minimum detectable effects of a family's pairs, and the single units on which they depend.
 
 All of it is about the test that decides. Where max-T does, a gain is found beyond ``critical`` standard errors, the 1 − α quantile
 of the largest |t*| of the family; max-T steps down, and so finds at least what this single step does. Where Holm does, a pair has

@@ -1,4 +1,4 @@
-"""Sentences on what pairs that are not separated could have shown, of pairs of systems and of models."""
+"""Sentences on what pairs that are not separated could have shown, for pairs of systems and of models."""
 
 from __future__ import annotations
 

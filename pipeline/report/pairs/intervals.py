@@ -26,7 +26,7 @@ BELONGS_TO: Mapping[IntervalMethod, str] = {
     "bonferroni": "gain ± t se, with the t of Student's law and Bonferroni over all pairs of the family",
     "tango": "Tango's, of wins and losses, where fewer than 20 units differ",
 }
-"""What the interval beside a verdict is, by its method."""
+"""Descriptions of the interval beside a verdict, by its method."""
 
 BOOTSTRAP_T = ("studentised", "simultaneous-studentised")
 """Methods of `pipeline.inference.intervals.bootstrap_t`: their p is no convention of counts, stands in the cube, and has their

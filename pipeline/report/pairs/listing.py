@@ -1,4 +1,4 @@
-"""Which pairs are told one by one where there are many, and how many there are of each kind.
+"""Choose the pairs that are listed one by one where there are many, and count the pairs of each kind.
 
 A document and a page have room for so many; all pairs are in the tables. Those that matter are the pairs that people look for: the
 best systems with each other one, neighbours in rank, and those whose verdict is close.

@@ -1,4 +1,4 @@
-"""What is said in words of a pair beside its numbers: the note of a row, and which pairs have the same one.
+"""The notes of pairs, in words beside their numbers, and which pairs have the same note.
 
 A note is written from a row. Of many pairs rows would take longer than all else that is written of them, so that they are made of
 those alone that have another note than any before (`tell_apart`).
@@ -91,7 +91,7 @@ def beside_exact(row: PairRow) -> str:
 
 
 def write_note(row: PairRow, against: bool, held_back: bool, *, family: FamilyOf, uncounted: str | None) -> str:
-    """Return what the numbers of a pair leave in doubt, nothing where that is nothing."""
+    """Return the note on what the numbers of a pair leave in doubt, empty where they leave nothing."""
     return "; ".join(_remarks(row, against, held_back, family, uncounted))
 
 

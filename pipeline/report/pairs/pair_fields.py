@@ -1,4 +1,4 @@
-"""Everything that a cube and its counts say of the pairs of one metric and procedure, the better system first.
+"""All facts that a cube holds about the pairs of one metric and procedure, the better system first.
 
 `read_columns` asks in four steps: what was observed, what the procedure says by itself, what decides, and the intervals.
 """

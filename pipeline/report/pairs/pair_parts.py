@@ -1,4 +1,4 @@
-"""Parts of a pair's row: intervals, what could have been shown, and the unit that the gain hangs on most."""
+"""Parts of a pair's row: intervals, detectable effects, and the unit on which the gain depends most."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class PairSet(Pairs):
         rows = self._assemble(at, frozenset())
         for row, note in zip(rows, self._notes_of(rows, at), strict=True):
             if note:
-                object.__setattr__(row, "note", note)  # the row is nobody's yet, and a copy would cost as much as it did
+                object.__setattr__(row, "note", note)  # nothing else holds the row yet, and a copy would cost as much as making it
         return rows
 
     def _assemble(self, at: NDArray[np.int64], left_out: Collection[str]) -> list[PairRow]:

@@ -35,7 +35,7 @@ MARKS = {
     "§": "items are drawn though they stand together in documents, and the gain varies more for it: p is too small",
     "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
-"""What stands behind a verdict, and what it means."""
+"""The marks after a verdict, and what they mean."""
 
 _LATER = frozenset({"tail", "one-sided", "Holm", "BH"})
 """Columns that decide nothing, beside others that do."""
