@@ -145,9 +145,9 @@ def analyses_of_compare(*, runs: bool = False) -> tuple[str, ...]:
     return tuple(sorted(asked))
 
 
-def analyses_of_test_sets() -> tuple[str, ...]:
-    """Return the analyses that a first study of several test sets asks besides."""
-    return tuple(sorted(_own_with("OF_TEST_SETS")))
+def analyses_of_test_sets(common: int) -> tuple[str, ...]:
+    """Return the analyses that a first study of several test sets with so many systems in common asks besides."""
+    return tuple(sorted(name for name, fewest in _own_with("OF_TEST_SETS").items() if common >= fewest))
 
 
 def null_laboratories() -> tuple[str, ...]:

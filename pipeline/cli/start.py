@@ -88,7 +88,7 @@ def init(
     from pipeline.errors import UsageError
     from pipeline.report.trust.units import count_units
     from pipeline.store.outputs import refuse_unwritable, write_output
-    from pipeline.study.starter import SCHEMA_FILE, join_studies, write_starter
+    from pipeline.study.starter import SCHEMA_FILE, ask_across, join_studies, write_starter
     from pipeline.study.writing import UNNAMED_SET
     from pipeline.study.yaml_values import parse_flow
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
@@ -126,6 +126,7 @@ def init(
         found = survey_study(loaded.study, loaded.base).inputs.test_sets
     systems = list(dict.fromkeys(output.system for test_set in found for output in test_set.outputs))
     everywhere = [name for name in systems if all(any(o.system == name for o in test_set.outputs) for test_set in found)]
+    loaded = ask_across(loaded, len(everywhere))
     guess = baseline or _guess_baseline(everywhere)
     forms = {name: test_set.format.name for name, test_set in loaded.study.test_sets.items()}
     counted = {one.name: count_units(one.n_items, one.n_units, one.unit, forms[one.name]) for one in found}

@@ -14,7 +14,7 @@ from pipeline.study.load import LoadedStudy, study_from_value
 from pipeline.study.writing import place_paths
 from pipeline.study.yaml_values import format_yaml
 
-__all__ = ["SCHEMA_FILE", "join_studies", "write_starter"]
+__all__ = ["SCHEMA_FILE", "ask_across", "join_studies", "write_starter"]
 
 SCHEMA_FILE = "study.schema.json"
 """The file that editors read the schema of studies from: `pipeline schema` prints it."""
@@ -41,13 +41,8 @@ _BASELINE = "  # All others are compared with this system. Without these two lin
 _UNIT = "  # What is drawn: item, document, or a column of the files. Here: {unit}.\n  # unit: {unit}\n"
 
 
-_LEAST_ACROSS = 5  # systems: ten pairs, of which to ask what their p says of another test set
-
-
 def join_studies(studies: Mapping[str, LoadedStudy]) -> LoadedStudy:
     """Return one study of the only test set of each of some, by the names that these have in it.
-
-    Where five systems or more are in all of several, it also asks what one test set says of another.
 
     Raises
     ------
@@ -66,13 +61,15 @@ def join_studies(studies: Mapping[str, LoadedStudy]) -> LoadedStudy:
             help="name one with -m, or the files of one test set alone",
         )
     test_sets = {name: test_set for name, value in values.items() for test_set in value["test_sets"].values()}
-    loaded = study_from_value(first | {"metrics": metrics, "test_sets": test_sets}, base=next(iter(studies.values())).base)
-    common = set.intersection(*(set(test_set["outputs"]) for test_set in test_sets.values()))
-    if len(common) < _LEAST_ACROSS:
+    return study_from_value(first | {"metrics": metrics, "test_sets": test_sets}, base=next(iter(studies.values())).base)
+
+
+def ask_across(loaded: LoadedStudy, common: int) -> LoadedStudy:
+    """Return a study of several test sets that also asks what these say together, of so many systems as are in all of them."""
+    if len(loaded.study.test_sets) < 2:
         return loaded
-    return study_from_value(
-        json.loads(loaded.text) | {"analyses": [*first["analyses"], *analyses_of_test_sets()]}, base=loaded.base
-    )
+    value = json.loads(loaded.text)
+    return study_from_value(value | {"analyses": [*value["analyses"], *analyses_of_test_sets(common)]}, base=loaded.base)
 
 
 def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, systems: list[str], baseline: str | None) -> str:

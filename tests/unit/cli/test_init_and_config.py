@@ -60,12 +60,12 @@ def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
     assert made.stderr.count("have identical outputs") == 1
     loaded = load_study(tmp_path / "study.yaml")
     assert list(loaded.study.test_sets) == ["news", "talks"]
-    assert [one.name for one in loaded.study.analyses] == ["thresholds", "calibration-transfer"]
+    assert [one.name for one in loaded.study.analyses] == ["thresholds", "calibration-transfer", "suite"]
     ran = run_cli("run", "study.yaml", "--serial", "-q", "-b", "500", "--set", "report.formats=[json]", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
     assert {row["test_set"] for row in report["pairs"]} == {"news", "talks"}
-    assert {"thresholds", "calibration-transfer"} < {finding["analysis"] for finding in report["findings"]}
+    assert {"thresholds", "calibration-transfer", "suite"} < {finding["analysis"] for finding in report["findings"]}
 
 
 def write_tables(folder: Path, *, same_items: bool = False) -> None:
@@ -81,6 +81,7 @@ def test_tables_of_the_same_systems_and_other_items_are_test_sets_of_one_study(n
     made = run_cli("init", *named, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "systems: 3: a, b, c\nsize: law (24 items), math (24 items)\n" in made.stderr
+    assert [one.name for one in load_study(tmp_path / "study.yaml").study.analyses] == ["thresholds", "suite"]
     ran = run_cli("run", "study.yaml", "--serial", "-q", "-b", "999", "--set", "report.formats=[json]", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
@@ -167,7 +168,7 @@ def test_of_few_systems_no_p_is_asked_about_another_test_set(tmp_path: Path) -> 
     for name in ("news", "talks"):
         write_text_outputs(tmp_path / name, ["a", "b"], items=10)
     assert run_cli("init", "news", "talks", cwd=tmp_path).returncode == 0
-    assert [one.name for one in load_study(tmp_path / "study.yaml").study.analyses] == ["thresholds"]
+    assert [one.name for one in load_study(tmp_path / "study.yaml").study.analyses] == ["thresholds", "suite"]
 
 
 def test_test_sets_without_a_metric_in_common_are_refused(tmp_path: Path) -> None:
