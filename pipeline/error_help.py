@@ -147,7 +147,7 @@ OWN_HELP: dict[str, str] = {
     "P128": "A study is a page or two: check that the file is the study, and use a pattern to name many systems.",
     "P134": "Unset the variable: a suitable form is then chosen, and no number depends on it.",
     "P203": "A line is lost, split or joined near the place that the message names; an empty output is an empty line.",
-    "P204": "Write the file again as UTF-8, for example with `iconv -f LATIN1 -t UTF-8`.",
+    "P204": "Write the file again as UTF-8, for example with `iconv -f LATIN1 -t UTF-8 old.txt > new.txt`.",
     "P209": "Keep one row for each item.",
     "P213": "Units are what is resampled, and a single one says nothing about chance: add items, or use items as units.",
     "P214": "Find the line where the shift begins; leaving out the last lines would compare outputs of different items.",

@@ -41,6 +41,8 @@ def find_misuse(error: click.ClickException) -> Problem | None:
     if isinstance(error, click.MissingParameter):
         return _missing(error)
     if isinstance(error, click.BadParameter):
+        if (number := _meant(error.message)) is not None:
+            help_ = f"write {number}"
         return Problem("P004", _say(error.message), where=_written(error.param) if error.param else None, help=help_)
     if isinstance(error, click.BadOptionUsage):  # click does not say of which command
         return Problem("P004", _say(error.message), help=f"write `{error.option_name} {_value_of(error.option_name)}`")
@@ -51,6 +53,14 @@ def find_misuse(error: click.ClickException) -> Problem | None:
 
 _SHOWS_HELP: tuple[type, ...] = tuple(filter(None, [getattr(click.exceptions, "NoArgsIsHelpError", None)]))
 """Click has it from 8.2 on; before, it shows help by itself."""
+
+
+def _meant(message: str) -> str | None:
+    """Return the number that a value stands for, 0.05 for 5%, where a message says that it is none."""
+    from pipeline.study.complaints import meant_number
+
+    found = re.match(r"'([^']*)' is not a (?:valid|whole)", message)
+    return meant_number(found[1]) if found else None
 
 
 def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
@@ -68,8 +78,9 @@ def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
         help_ = f"write `--set {IN_A_STUDY[option]}=VALUE`"
     elif OPTIONS_ELSEWHERE.get(option) in known:
         help_ = f"did you mean '{OPTIONS_ELSEWHERE[option]}'?"
-    elif 0 < len(others) < 3:
-        help_ = f"it is an option of {' and '.join(f'`pipeline {name}`' for name in others)}"
+    elif 0 < len(others) < 3 or (len(others) == 3 and not meant(option, known)):
+        *most, last = (f"`pipeline {name}`" for name in others)
+        help_ = f"it is an option of {' and '.join([', '.join(most), last] if most else [last])}"
     else:
         help_ = meant(option, known)
     return Problem("P001", f"`{_path(ctx)}` has no option '{option}'", help=help_ or _look_up(ctx))
@@ -138,5 +149,5 @@ def _say(message: str) -> str:
     message = message.strip().removesuffix(".")
     message = re.sub("is not a valid float( range)?", "is not a number, such as 0.05", message)
     message = re.sub("is not a valid integer( range)?", "is not a whole number, such as 10", message)
-    message = re.sub(r"is not in the range x>=(\S+)$", r"is too small: the least is \1", message)
+    message = re.sub(r"is not in the range x>=(\S+)$", r"is too small: it must be at least \1", message)
     return message[:1].lower() + message[1:] if message[1:2].islower() else message

@@ -105,7 +105,7 @@ def power(
     if len(several) > 1:
         raise click.UsageError(f"{' and '.join(several)} ask different questions: give one of them")
     if not several and pairs is None and charts is None:
-        raise click.UsageError("nothing is asked: give --helped and --hurt, --accuracy or --gain")
+        raise click.UsageError("say what you expect: give --helped and --hurt, --accuracy or --gain")
     if several and several[0] != "--gain" and items is None:
         raise click.UsageError(f"give --items with {several[0]}, the number of items")
     if items is not None and not 1 <= items <= MOST_UNITS:

@@ -195,11 +195,14 @@ def _too_few(name: str, spec: TestSet, read: ReadOutputs, needed: int) -> Pipeli
     seen += [note for note in read.notes if note.startswith(_WITHOUT_FILE)]
     seen += [f"the column '{group}' groups the items" for group in read.taken]
     seen += read.warnings[:3]  # such as a column of text, which may be what was meant
+    help_ = "see `outputs:` and `systems.exclude:` in the study"
+    if len(names) + len(read.left_out) >= needed:  # the files hold enough of them
+        help_ = f"`systems.exclude` leaves out {name_some(read.left_out)}: leave out fewer"
     return NothingToCompare.of(
         "P290",
         f"test set '{name}' has {len(names)} system{'s' * (len(names) != 1)}, and a comparison needs {needed}",
         where=", ".join(spec.outputs.values()) if isinstance(spec.outputs, Mapping) else spec.outputs,
-        help="see `outputs:` and `systems.exclude:` in the study",
+        help=help_,
         note="; ".join(seen) or None,
     )
 

@@ -14,6 +14,7 @@ from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
+from pipeline.items.readers._tables import NO_ROWS
 from pipeline.items.readers._typed_tables import begins_json, begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
@@ -104,7 +105,7 @@ def recognise_file(
         if not sample.lines or sample.head.startswith(_WIDE):
             read_text(path)  # which says that it is empty, binary, or no UTF-8
         if len(sample.lines) == 1 and {".csv", ".tsv"} & {*path.suffixes}:
-            raise DataError.of("P212", "the table has a header and no rows", where=str(path))
+            raise DataError.of("P212", "the table has a header and no rows", where=str(path), help=NO_ROWS)
         raise DataError.of(
             "P259",
             f"no format is recognised in {path.name}",

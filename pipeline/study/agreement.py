@@ -86,7 +86,7 @@ def check_groups(test_sets: Mapping[str, TestSet], resampling: Resampling, prese
             yield (
                 ("test_sets", name),
                 "resampling.unit is document, but documents are not given",
-                "add `documents: FILE`, a document name a line or a table; or `columns: {document: …}`, a column of the outputs",
+                "add `documents: FILE`, a table or a file with one name per line, or name a column, `columns: {document: …}`",
             )
     if strata is None:
         return

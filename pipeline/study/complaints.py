@@ -18,7 +18,7 @@ from pipeline.errors import Problem
 from pipeline.options import KINDS, OTHER_WORDS, meant, nearest, suggest
 from pipeline.study.marks import Document, KeyPath, dotted, look_up
 
-__all__ = ["complain", "keys_at"]
+__all__ = ["complain", "keys_at", "meant_number"]
 
 _KINDS = {**KINDS, "list_type": "a list", "model_type": "a mapping", "model_attributes_type": "a mapping"}
 
@@ -58,6 +58,7 @@ _LIMIT_HELP: Mapping[KeyPath, str] = {
 _BEGINNINGS = {
     "schema": "begin the file with `schema: 1`",
     "test_sets": "`pipeline init` writes a study from your files, with its test set",
+    "metrics": "name one or more, such as `metrics: [bleu]`",
 }
 """What to do about a key that every study has, where it is missing."""
 
@@ -113,6 +114,8 @@ def _elsewhere(key: str, parent: KeyPath, model: type[BaseModel]) -> str | None:
     parts = {name: {*keys_at(model, (name,))} for name in keys_at(model, ())}
     if parent or word in parts:  # known where it stands, or one level too deep
         return f"write `{word}:` at the top level of the study, not in {dotted(parent)}" if parent and word in parts else None
+    if word in keys_at(model, ("test_sets", "NAME")):
+        return f"write it in a test set, `test_sets: {{NAME: {{{word}: …}}}}`"
     holders = [name for name, keys in parts.items() if word in keys]
     return f"write it below `{holders[0]}:`, `{holders[0]}: {{{word}: …}}`" if len(holders) == 1 else None
 
@@ -159,11 +162,13 @@ def _disagreements(path: KeyPath, error: ValueError, document: Document) -> list
 
 def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, KeyPath]], document: Document) -> str | None:
     kinds = {detail["type"] for detail, _ in details}
+    if path == ("schema",):
+        return "write `schema: 1`, the only version there is"
     if value is None:
         return "leave the key out for its default"
     if "string_type" in kinds and isinstance(value, (bool, int, float)):
         return "put it in quotes"
-    if isinstance(value, str) and kinds & {"int_type", "float_type", "int_from_float"} and (number := _meant_number(value)):
+    if isinstance(value, str) and kinds & {"int_type", "float_type", "int_from_float"} and (number := meant_number(value)):
         return f"write {number}"
     if isinstance(value, str) and kinds & {"tuple_type", "list_type"}:
         return f"put it in brackets: [{value}]"
@@ -184,12 +189,12 @@ def _first_metric(document: Document) -> str:
     return name if isinstance(name, str) else "METRIC"
 
 
-def _meant_number(text: str) -> str | None:
+def meant_number(text: str) -> str | None:
     """Return a number that is written with a letter, a percent sign or commas as YAML takes it; None for any other text.
 
     Examples
     --------
-    >>> [_meant_number(text) for text in ("100k", "1.5M", "5%", "1,000,000", "0,05", "many", "k")]
+    >>> [meant_number(text) for text in ("100k", "1.5M", "5%", "1,000,000", "0,05", "many", "k")]
     ['100_000', '1_500_000', '0.05', '1_000_000', None, None, None]
     """
     if re.fullmatch(r"\d{1,3}(,\d{3})+", text):

@@ -289,7 +289,8 @@ def _read(path: Path, what: str) -> str:
         near = suggest(path.name, sorted(found.name for found in path.parent.glob("*.y*ml"))) if path.parent.is_dir() else None
         raise StudyError(Problem("P109", f"{what} does not exist", str(path), near)) from error
     except OSError as error:
-        raise StudyError(Problem("P109", f"{what} cannot be read: {error.strerror}", str(path))) from error
+        help_ = "name the file itself" if isinstance(error, IsADirectoryError) else None
+        raise StudyError(Problem("P109", f"{what} cannot be read: {str(error.strerror).lower()}", str(path), help_)) from error
     if data is None:
         raise StudyError(
             Problem("P128", f"{what} has more than {size_text(MOST_BYTES)}", str(path), "check that it is the right file")
@@ -308,7 +309,7 @@ def _override(document: Document, override: str) -> list[Problem]:
     path, equals, text = override.partition("=")
     parts = re.findall(r'"((?:[^"\\]|\\.)*)"|([^.\[\]]+)', path)
     if not equals or not parts:
-        return [Problem("P111", f"this changes nothing: {override!r}", flag, "write --set key.path=value")]
+        return [Problem("P111", f"a key and its value are needed, not {override!r}", flag, "write --set key.path=value")]
     try:
         other, problems = parse_yaml(text, flag)
     except StudyError as error:

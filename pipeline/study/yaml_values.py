@@ -88,10 +88,7 @@ def parse_yaml(text: str, source: str) -> tuple[Document, list[Problem]]:
     except _TooMuch as error:
         raise _refuse(str(error.problem), f"{source}:{_place(error.problem_mark)}") from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{source}:{_place(mark)}" if mark else source
-        message = ", ".join(part for part in (error.problem, error.context) if part)
-        raise StudyError(Problem("P106", f"this is not YAML: {message}", where, _syntax_help(message))) from error
+        raise StudyError(_explain_syntax(error, source)) from error
     except yaml.reader.ReaderError as error:
         line, column = text.count("\n", 0, error.position) + 1, error.position - text.rfind("\n", 0, error.position)
         raise StudyError(
@@ -120,9 +117,22 @@ def parse_flow(text: str, flag: str) -> str | dict[str, Any]:
     return found
 
 
+def _explain_syntax(error: yaml.MarkedYAMLError, source: str) -> Problem:
+    """Say what is wrong with the syntax and where; of what is never closed, where it was opened."""
+    mark, opened = error.problem_mark or error.context_mark, error.context_mark
+    message, help_ = ", ".join(part for part in (error.problem, error.context) if part), None
+    if opened is not None and error.context == "while scanning a quoted scalar" and "end of stream" in str(error.problem):
+        mark, message, help_ = opened, "a quotation mark is never closed", "write the same mark where the text ends"
+    elif opened is not None and str(error.context).startswith("while parsing a flow"):
+        what, closing = ("mapping", "}") if str(error.context).endswith("mapping") else ("list", "]")
+        help_ = f"put a comma, or the closing '{closing}', into the {what} that begins at {source}:{_place(opened)}"
+    where = f"{source}:{_place(mark)}" if mark else source
+    return Problem("P106", f"this is not YAML: {message}", where, help_ or _syntax_help(message))
+
+
 def _syntax_help(message: str) -> str | None:
     if "\\t" in message:
-        return "indent with blanks, not with tabs"
+        return "indent with spaces, not with tabs"
     if "mapping values are not allowed" in message:
         return "put text that holds ': ' in quotes"
     return None

@@ -20,6 +20,8 @@ PLACES: dict[str, str | bytes] = {
     "latin.yaml": STUDY.encode().replace(b"small", b"sm\xe4ll"),
     "bare.yaml": STUDY.replace("schema: 1\n", "").replace('"[ab].{system}"', "{a: a.csv, b: b.csv}"),
     "empty_profile.yaml": "",
+    "aimless.yaml": STUDY.replace('"[ab].{system}"', "{a: a.csv, b: b.csv}").replace("metrics: [mean]\n", ""),
+    "later.yaml": STUDY.replace('"[ab].{system}"', "{a: a.csv, b: b.csv}").replace("schema: 1", "schema: 2"),
     "profile.yaml": "cluster: distributed.LocalCluster\n",
 }
 MEND = "python -c 'pass'"
@@ -31,6 +33,7 @@ COMMANDS = {
         Typed("write `--set {}=VALUE`", "check study.yaml --alpha 0.1", "check study.yaml <0>", fill=(("VALUE", "0.1"),)),
         Typed("did you mean '{}'?", "compare a.csv b.csv --method paired-t", "compare a.csv b.csv -b 100 <0> paired-t", "'(.*)'"),
         Typed("it is an option of {}", "list --linked-store", "<0> --linked-store --dry-run --runs ."),
+        Typed("write {}", "compare a.csv b.csv --alpha 5%", "compare a.csv b.csv -b 100 --alpha <0>", "write (.*)"),
         Typed("write `{}`; {}", "check", "<0>", fill=(("STUDY", "study.yaml"),)),
         Typed("write `{} {}`", "list --runs", "list <0>"),
         Typed(
@@ -47,6 +50,7 @@ COMMANDS = {
     "cli/catalogue": [Typed("did you mean {}", "metrics belu", "metrics <0>", "'(.*)'")],
     "cli/start": [Typed("name another with -o, or remove it", "init a.csv b.csv", "init a.csv b.csv -o other.yaml")],
     "study/load": [
+        Typed("name the file itself", "check .", "check study.yaml"),
         Typed("did you mean {}", "check studdy.yaml", "check <0>", "'(.*)'"),
         Typed(
             "write --set key.path=value",
@@ -69,6 +73,16 @@ COMMANDS = {
         ),
     ],
     "study/complaints": [
+        Typed(
+            "name one or more, such as `metrics: [bleu]`",
+            "check aimless.yaml",
+            "check aimless.yaml --set metrics=<0>",
+            r"(\[bleu\])",
+            (("bleu", "mean"),),
+        ),
+        Typed(
+            "write `schema: 1`, the only version there is", "check later.yaml", "check later.yaml --set schema=<0>", "schema: (1)"
+        ),
         Typed(
             "write {}",
             "check study.yaml --set resampling.replicates=100k",

@@ -35,6 +35,11 @@ FILES = {
     "two/d.csv": "x,y\n1,2\n",
     "two/e.txt": "a b c\nd e f\ng h i\nj k m\n",
     "none/a.bin": "\n",
+    "bare.csv": "item,score\n",
+    "ragged.csv": "item,score\n1,1\n2,2\n3, or so,2\n4,5\n",
+    "quoted.csv": "item,score\n1,1\n2,2\n3,2\n4,5\n",
+    "words.csv": "item,x,y\n1,n,v\n2,v,v\n3,n,n\n4,v,n\n",
+    "right.csv": "item,label\n1,n\n2,v\n3,n\n4,v\n",
 }
 
 COMPARES = {
@@ -77,6 +82,22 @@ COMPARES = {
             fill=(("lm-eval, …", "scores, layout: wide"),),
         ),
         Typed("say it: {}", "cost_a.csv cost_b.csv -m cost", "cost_a.csv cost_b.csv <0>", "say it: (.*), or true"),
+    ],
+    "items/readers/_tables": [
+        Typed("write a row for each item below the header", "bare.csv b.csv --format scores", "a.csv b.csv"),
+        Typed(
+            "give every row as many fields as the header; a field with a comma in it needs double quotes",
+            "ragged.csv b.csv",
+            "quoted.csv b.csv",
+        ),
+    ],
+    "items/recognise": [Typed("write a row for each item below the header", "bare.csv", "a.csv b.csv")],
+    "items/readers/scores": [
+        Typed(
+            "give a column of scores to each system; labels need a gold file to be compared with",
+            "words.csv --format scores",
+            "words.csv -r right.csv",
+        ),
     ],
     "survey/folders": [
         Typed("name those of one kind: {}/*{}", "two -r ref.txt", "<0> -r ref.txt", "kind: (.*)"),

@@ -45,11 +45,12 @@ ITEMS = {
             {"x.csv": "system,q1,q2,q3\na,1,2,2\nb,2,3,5\nc,,,\n"},
             {"more": "systems: {exclude: [c]}\n"},
         ),
-        scores(
+        scores("`systems.exclude` leaves out {}: leave out fewer", {}, {"more": ""}, "systems: {exclude: [a]}\n"),
+        Case(
             "see `outputs:` and `systems.exclude:` in the study",
-            {},
-            {"more": "systems: {exclude: []}\n"},
-            "systems: {exclude: [a]}\n",
+            "{format: scores, outputs: '{system}_a.csv'}",
+            {"x_a.csv": TABLES["a.csv"], "y_b.csv": TABLES["b.csv"]},
+            {"test_set": "{format: scores, outputs: {x: x_a.csv, y: y_b.csv}}"},
         ),
         Case(
             "rename it",

@@ -17,6 +17,9 @@ def study(says: str, more: str, mended: str, *, metric: str = "mean", better: st
 STUDIES = {
     "study/complaints": [
         study("write it below `{}:`, `{}: {{}: …}`", "replicates: 300\n", "<1>\n", fill={"…": "300"}),
+        study("write it in a test set, `test_sets: {NAME: {{}: …}}`", "missing: drop\n", "")._replace(
+            mend={"more": "", "test_set": "{format: scores, outputs: '{system}.csv', missing: drop}"}
+        ),
         study("did you mean {}", "resampling: {replicatse: 300}\n", "resampling: {replicates: 300}\n"),
         study("did you mean '{}' below `{}:`?", "replicatse: 300\n", "resampling: {replicates: 300}\n"),
         study("leave the key out for its default", "resampling:\n", ""),
@@ -41,7 +44,13 @@ STUDIES = {
     ],
     "study/yaml_values": [
         study("the first one is at {}", "seed: 8\n", ""),
-        study("indent with blanks, not with tabs", "resampling:\n\treplicates: 300\n", "resampling:\n  replicates: 300\n"),
+        study("write the same mark where the text ends", "preset: 'koehn-2004\n", "preset: 'koehn-2004'\n"),
+        study(
+            "put a comma, or the closing '{}', into the {} that begins at {}:{}",
+            "analyses: [thresholds\n",
+            "analyses: [thresholds]\n",
+        ),
+        study("indent with spaces, not with tabs", "resampling:\n\treplicates: 300\n", "resampling:\n  replicates: 300\n"),
         study(
             "put text that holds ': ' in quotes", "systems:\n  exclude:\n    - a: b: c\n", "systems:\n  exclude:\n    - 'a: b: c'\n"
         ),

@@ -158,7 +158,7 @@ AGAIN = {
 AGREEMENTS = {
     "study/agreement": [
         Case(
-            "add `documents: FILE`, a document name a line or a table; or `columns: {document: …}`, a column of the outputs",
+            "add `documents: FILE`, a table or a file with one name per line, or name a column, `columns: {document: …}`",
             "{format: labels, gold: gold.csv, outputs: '{system}.out'}",
             {"gold.csv": "n\nv\n", "a.out": "n\nn\n", "b.out": "v\nv\n", "docs.txt": "d1\nd2\n"},
             {"test_set": "{format: labels, gold: gold.csv, outputs: '{system}.out', <0>}"},
@@ -227,7 +227,7 @@ TOLD = {
     ],
     "cli/planning": [
         *(
-            Typed("nothing is asked: give --helped and --hurt, --accuracy or --gain", "power", f"power {ITEMS} <0> {then}", take)
+            Typed("say what you expect: give --helped and --hurt, --accuracy or --gain", "power", f"power {ITEMS} <0> {then}", take)
             for take, then in (("give (--helped)", "7 --hurt 2"), ("(--accuracy)", "71 69"), ("or (--gain)", "2"))
         ),
         Typed(

@@ -6,6 +6,7 @@ What is odd about a file, such as a byte order mark, is no error: `with_warnings
 from __future__ import annotations
 
 import gzip
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -183,6 +184,17 @@ def _too_long(path: Path, number: int) -> DataError:
     return error
 
 
+def _redirect(path: Path) -> str:
+    """Return from where to where a file is converted, as it is typed; nothing for a part of another file."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        if is_compressed(file.read(16)):
+            return ""
+    near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f" {shlex.quote(str(near))} > {shlex.quote(str(near.with_suffix(f'.utf8{near.suffix}')))}"
+
+
 def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -> str:
     """Decode what begins at a line and at an offset of the text."""
     try:
@@ -192,7 +204,7 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
         line = first_line + data.count(b"\n", 0, start)
         column = start - (data.rfind(b"\n", 0, start) + 1) + 1
         wide = offset == 0 and data.startswith(_WIDE_BOMS)
-        convert = f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8"
+        convert = f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8{_redirect(path)}"
         if wide:
             convert = f"the file looks like UTF-16: {convert}"
         raise DataError.of(

@@ -14,6 +14,7 @@ from pipeline.items.readers._files import Lines, write_lines
 from pipeline.options import suggest
 
 __all__ = [
+    "NO_ROWS",
     "NUMBER",
     "Table",
     "find_column",
@@ -57,6 +58,10 @@ class Table:
         return tuple([row[place] for row in self.rows])
 
 
+NO_ROWS = "write a row for each item below the header"
+_FIELDS = "give every row as many fields as the header; a field with a comma in it needs double quotes"
+
+
 def find_delimiter(header: str) -> str | None:
     """Choose tab, comma or semicolon, the first that is in the header and not only in quotes; None for a single column.
 
@@ -94,9 +99,9 @@ def parse_table(lines: Lines) -> Table:
     if repeated:
         raise DataError.of("P211", f"the header names a column twice: {', '.join(map(repr, repeated))}", where=f"{lines.source}:1")
     if not body:
-        raise DataError.of("P212", "the table has a header and no rows", where=lines.source)
+        raise DataError.of("P212", "the table has a header and no rows", where=lines.source, help=NO_ROWS)
     problems = (
-        Problem("P212", f"the row has {len(row)} fields, the header has {len(header)}", f"{lines.source}:{line}")
+        Problem("P212", f"the row has {len(row)} fields, the header has {len(header)}", f"{lines.source}:{line}", _FIELDS)
         for line, row in body
         if len(row) != len(header)
     )

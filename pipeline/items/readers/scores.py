@@ -35,6 +35,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
     return [field.strip().strip('"') for field in split]
 
 
+_NO_NUMBERS = "give a column of scores to each system; labels need a gold file to be compared with"
 _DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
 _LEAVE = "write numbers, or leave the column out: it has none"
 _WRITE = "write a number"
@@ -153,7 +154,7 @@ class ScoreReader(Reader):
             problems.extend(_doubts(table, name, values, spelling, allowed))
         refuse(problems)
         if not chosen:
-            raise DataError.of("P211", "the table has no column of numbers", where=f"{table.source}:1")
+            raise DataError.of("P211", "the table has no column of numbers", where=f"{table.source}:1", help=_NO_NUMBERS)
         return chosen
 
     def _refuse_scales(

@@ -211,11 +211,12 @@ def test_what_is_not_utf_8_is_converted(tmp_path: Path, monkeypatch: pytest.Monk
         Path(name).write_text(content)
     test_sets = {"set": {"format": "text", "references": ["ref.txt"], "outputs": {"a": "a.txt", "b": "b.txt"}}}
     study = write_study(tmp_path / "study.yaml", test_sets=test_sets)
-    found = (("utf-16", "the file looks like UTF-16: {}"), ("latin-1", "convert it: iconv -f {} -t UTF-8"))
+    found = (("utf-16", "the file looks like UTF-16: {}"), ("latin-1", "convert it: iconv -f {} -t UTF-8{}"))
     for encoding, says in found:
         Path("a.txt").write_bytes("ä b\nc d\n".encode(encoding))
         said = help_of(lambda: look(study), says)
-        Path("a.txt").write_bytes(Path("a.txt").read_bytes().decode(re.findall(r"-f (\S+)", said)[0]).encode("utf-8"))
+        subprocess.run(said[said.index("iconv") :], shell=True, check=True)
+        Path("a.utf8.txt").replace("a.txt")
         look(study)
     content = study.read_text()
     study.write_bytes(content.replace("small", "smäll").encode("latin-1"))

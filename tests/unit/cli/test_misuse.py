@@ -23,9 +23,9 @@ SEE = "`pipeline {} --help` shows its arguments and options"
         ("run s --replicate 9", "error[P001]: `pipeline run` has no option '--replicate'", "did you mean '--replicates'?"),
         ("run s --Workers 9", "error[P001]: `pipeline run` has no option '--Workers'", "did you mean '--workers'?"),
         ("run s --bootstraps 9", "error[P001]: `pipeline run` has no option '--bootstraps'", "did you mean '--replicates'?"),
-        ("compare s --alpha 5%", "error[P004]: '5%' is not a number, such as 0.05\n  --> --alpha", SEE.format("compare")),
+        ("compare s --alpha 5%", "error[P004]: '5%' is not a number, such as 0.05\n  --> --alpha", "write 0.05"),
         ("run s --workers two", "error[P004]: 'two' is not a whole number, such as 10\n  --> --workers", SEE.format("run")),
-        ("run s --workers 0", "error[P004]: 0 is too small: the least is 1\n  --> --workers", SEE.format("run")),
+        ("run s --workers 0", "error[P004]: 0 is too small: it must be at least 1\n  --> --workers", SEE.format("run")),
         ("status --every x", "error[P004]: 'x' is not a number, such as 0.05\n  --> --every", SEE.format("status")),
         (
             "power -n 500 --accuracy 71.2 --json",
@@ -43,6 +43,16 @@ SEE = "`pipeline {} --help` shows its arguments and options"
             "it stands before the command: `pipeline --debug list …`",
         ),
         ("report --alpha .1", "error[P001]: `pipeline report` has no option '--alpha'", "write `--set resampling.alpha=VALUE`"),
+        (
+            "run s --cluster slurm",
+            "error[P001]: `pipeline run` has no option '--cluster'",
+            "it is an option of `pipeline submit`, `pipeline resume` and `pipeline doctor`",
+        ),
+        (
+            "run s -b 100k",
+            "error[P004]: '100k' is not a whole number of at least 1, such as 10000 or 1e4\n  --> --replicates",
+            "write 100_000",
+        ),
         ("plan s --follow", "error[P001]: `pipeline plan` has no option '--follow'", "it is an option of `pipeline logs`"),
         ("run", "error[P003]: `pipeline run` needs STUDY", f"write `pipeline run study.yaml`; {SEE.format('run')}"),
         (

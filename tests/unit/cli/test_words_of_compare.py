@@ -118,6 +118,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.txt", "b.txt", "-r", "gold.txt"), "there are a.txt, b.txt, header.csv, long.csv, ref.txt; paths are relative"),
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "accuracy"), "accuracy needs gold labels, and the file has references"),
         (("header.csv",), "the table has a header and no rows"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "--exclude", "*"), "`--exclude` leaves out a, b: leave out fewer"),
         (("none.txt", "-r", "none.txt", "--preset", "sacrebleu-bz"), "did you mean 'sacrebleu-bs'"),
         (("none.txt", "-r", "none.txt", "--procedure", "signs"), "did you mean 'sign'"),
         (("none/*.txt",), "no file matches *.txt"),

@@ -123,7 +123,7 @@ def test_each_question_is_answered_as_json() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing is asked"),
+        ([], "say what you expect"),
         (["--helped", "3"], "give --items with"),
         (["--helped", "3", "--gain", "2", "-n", "10"], "ask different questions"),
         (["--helped", "8", "--hurt", "8", "-n", "10"], "do not fit into 10 items"),

@@ -86,11 +86,11 @@ def test_a_key_in_the_wrong_part_of_a_study_is_sent_to_the_right_one(tmp_path: P
     text = GOOD.replace("  news:\n", "  news:\n    metrics: [bleu]\n") + "  seed: 5\nreps: 7\nexclude: [a]\noutputs: x\n"
     assert text.count("metrics") == 2
     found = {problem.message: problem.help for problem in problems_of(tmp_path, text)}
-    assert found.pop("unknown key 'outputs'").startswith("there are: ")  # nowhere but within a test set, which has a name
     assert found == {
         "unknown key 'metrics' in test_sets.news": "write `metrics:` at the top level of the study, not in test_sets.news",
         "unknown key 'seed' in resampling": "write `seed:` at the top level of the study, not in resampling",
         "unknown key 'reps'": "write it below `resampling:`, `resampling: {replicates: …}`",
+        "unknown key 'outputs'": "write it in a test set, `test_sets: {NAME: {outputs: …}}`",
         "unknown key 'exclude'": "write it below `systems:`, `systems: {exclude: …}`",
     }
 
@@ -336,8 +336,8 @@ def test_a_flag_mends_what_the_file_has_wrong(tmp_path: Path) -> None:
         ("resampling.replicats=5", "P101", "unknown key 'replicats' in resampling"),
         ("metrics.7=bleu", "P111", "metrics is a list of 2"),
         ("study.name=x", "P111", "study holds 'my study', which has no keys"),
-        ("seed", "P111", "changes nothing"),
-        ("=5", "P111", "changes nothing"),
+        ("seed", "P111", "a key and its value are needed"),
+        ("=5", "P111", "a key and its value are needed"),
         ("seed=[1", "P106", "not YAML"),
         ("systems={a: 1, a: 2}", "P102", "duplicate key 'a'"),
     ],
