@@ -1,4 +1,4 @@
-"""Labelled arrays on disk: one declaration a variable; create, write cells, open. The only user of Zarr.
+"""Labelled arrays on disk: one declaration for each variable; create, write cells, open. The only user of Zarr.
 
 Public: `pipeline.cubes.layout` (CubeLayout, MetricInfo), `pipeline.cubes.cube` (CubeWriter), `pipeline.cubes.reading`
 (open_cubes, open_statistics, verify_cubes, digest_cubes), `pipeline.cubes.stored` (read_cubes, read_statistics: the same without

@@ -21,7 +21,7 @@ __all__ = ["create_array", "create_filled", "create_group", "known_of_systems", 
 
 
 def known_of_systems(name: str, values: Sequence[Any]) -> tuple[Variable, list[Any]]:
-    """Return what is known of the systems: integers, floats (NaN: not known) or text ("" where it is not known)."""
+    """Return facts about the systems: integers, floats (NaN where unknown) or text ("" where unknown)."""
     known = [value for value in values if value is not None]
     taken = name in VARIABLES or name in COORDINATES or name in ("pair", STATISTICS.name)  # the last is a folder of groups
     free = f"table_{name}" if taken else name

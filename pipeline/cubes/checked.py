@@ -1,4 +1,4 @@
-"""Chunks sealed with checksums: every read checks that it gets what was written.
+"""Chunks sealed with checksums: every read is checked against what was written.
 
 Zarr reads a missing chunk as the fill value, and a chunk that was written whole by somebody else as it is. Both would be
 numbers nobody computed, so each array carries a list of its chunks (``checksums.json``, which Zarr does not read).
@@ -61,7 +61,7 @@ def read_seal(array: Path) -> dict[str, int] | None:
 
 
 def group_is_sound(group: Path, description: bytes) -> bool:
-    """Say whether this is the description that was written of a group, as far as lists tell: earlier versions did not."""
+    """Say whether a group's description is the one that was written, as far as lists tell; those of earlier versions do not."""
     for seal in sorted(group.glob(f"*/{SEAL}"))[:1]:
         sums = read_seal(seal.parent) or {}
         return sums.get(GROUP, zlib.crc32(description)) == zlib.crc32(description)

@@ -1,4 +1,4 @@
-"""What has the bytes of a cube by their path: a folder, or memory."""
+"""The bytes of a cube by path, in a folder or in memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Files", "FilesInFolder", "FilesInMemory"]
 
 
 class Files(Protocol):
-    """What has bytes by path: a folder, or memory."""
+    """Bytes by path, in a folder or in memory."""
 
     def read(self, path: str) -> bytes | None:
-        """Return what a path has; None where there is no such file."""
+        """Return the bytes at a path; None where there is no such file."""
         ...
 
     def has(self, path: str) -> bool:
@@ -23,12 +23,12 @@ class Files(Protocol):
         ...
 
     def write(self, path: str, content: bytes | memoryview) -> None:
-        """Let this be what a path has."""
+        """Write the bytes at a path."""
         ...
 
 
 class FilesInFolder:
-    """Files below a folder, which are not brought to disk one by one.
+    """Files below a folder, which are not synced one by one.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class FilesInFolder:
         self._made: set[str] = set()
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file has; None where there is none."""
+        """Return the bytes of a file; None where there is none."""
         try:
             return (self.root / path).read_bytes()
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
@@ -84,5 +84,5 @@ class FilesInMemory(dict[str, bytes]):
         return path in self
 
     def write(self, path: str, content: bytes | memoryview) -> None:
-        """Let this be what a path has."""
+        """Write the bytes at a path."""
         self[path] = bytes(content)

@@ -95,7 +95,7 @@ class CubeWriter:
         reason: ArrayLike,
         first_pair: int | None = None,
     ) -> None:
-        """Write what units do to each (pair,)."""
+        """Write the effect of units on each (pair,)."""
         names = (variable.name for variable in UNIT_EFFECTS)
         values = dict(zip(names, (correlation, design_effect, reason), strict=True))
         self.write_columns(metric, size, values, first_pair=first_pair)
@@ -111,7 +111,7 @@ class CubeWriter:
         win: ArrayLike,
         first_pair: int | None = None,
     ) -> None:
-        """Write what single units do to each (pair,)."""
+        """Write the influence of single units on each (pair,)."""
         values = dict(zip((variable.name for variable in INFLUENCE), (share, unit, without, win), strict=True))
         self.write_columns(metric, size, values, first_pair=first_pair)
 
@@ -170,7 +170,7 @@ class CubeWriter:
         pairs: slice = slice(None),
         procedure: str | None = None,
     ) -> None:
-        """Write what is read off the counts of some pairs, by name of the variable.
+        """Write results derived from the counts of some pairs, by name of the variable.
 
         ``bias``, ``p``, ``p_adjusted`` and others are (pair,), ``p_by_adjustment`` (convention, adjustment, pair), ``interval``
         (method, pair, 2), ``interval_reason`` (method, pair), the others (convention, pair).
@@ -184,7 +184,7 @@ class CubeWriter:
             self._assign(name, region, value)
 
     def adopt(self, pieces: Pieces) -> None:
-        """Take the chunks that another process has made of a cube of the same layout."""
+        """Take over the chunks that another process has made of a cube with the same layout."""
         if isinstance(self._group, HeldGroup):
             for name, region, values in pieces.decode(self.layout):
                 self._group[name][region] = values

@@ -1,4 +1,4 @@
-"""What a variable of a cube is, and the variables that belong together.
+"""The declaration of a cube's variable, and the variables that belong together.
 
 - `Variable`, the declaration.
 - What codes mean, by position: the words that stand in the attributes of variables, once.
@@ -54,7 +54,7 @@ class Variable:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What is stored beside the numbers."""
+        """The attributes stored with the numbers."""
         attributes: dict[str, Any] = {"units": self.units, "description": self.description}
         if self.reference:
             attributes["reference"] = self.reference

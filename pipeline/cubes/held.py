@@ -1,4 +1,4 @@
-"""Cubes held in memory by the process that makes and reads them, where nothing of them is to be kept.
+"""Cubes held in memory by the process that makes and reads them, for runs that keep nothing.
 
 They are read as cubes in files are, but to write a file for every variable and open it again takes longer than a small comparison.
 """
@@ -37,7 +37,7 @@ def is_held(path: Path) -> bool:
 
 
 def find_held(path: Path) -> dict[str, HeldGroup] | None:
-    """Return what is held of a directory by name of the test set, sorted; None where its cubes are files."""
+    """Return the cubes held for a directory, by name of the test set, sorted; None where its cubes are files."""
     found = _held.get(path.absolute())
     return None if found is None else dict(sorted(found.items()))
 

@@ -55,7 +55,7 @@ _VARIABLES = {
 
 @dataclass(frozen=True, eq=False)
 class SlotCube:
-    """What a slot has, as columns.
+    """The content of a slot, as columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a cube will hold, before it holds it: the frozen description from which its skeleton is made, and the name of its directory.
+"""The layout of a cube, fixed before it is written: the frozen description of its skeleton, and the name of its directory.
 
 Zarr is not needed for either.
 """
@@ -32,7 +32,7 @@ CELL_REPLICATES = 2**14
 
 @dataclass(frozen=True)
 class MetricInfo:
-    """A metric as a cube knows it."""
+    """The facts about a metric that a cube stores."""
 
     name: str
     signature: str

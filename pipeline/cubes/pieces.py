@@ -64,7 +64,7 @@ class PieceWriter(CubeWriter):
 
 @dataclass(frozen=True, eq=False)
 class EncodedPieces:
-    """What `PieceWriter.chunks` gave, read back."""
+    """The chunks that `PieceWriter.chunks` returned, read back."""
 
     chunks: Mapping[str, NDArray[np.uint8]]
 

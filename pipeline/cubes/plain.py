@@ -105,7 +105,7 @@ class PlainArray:
 
 @dataclass(frozen=True, eq=False)
 class PlainCube:
-    """Labelled arrays by name; ``coords`` are those that are known of others."""
+    """Labelled arrays by name; ``coords`` are those that describe others."""
 
     variables: Mapping[str, PlainArray]
     coords: Mapping[str, PlainArray]

@@ -1,4 +1,4 @@
-"""Read cubes in files without xarray and Zarr, which take longer to import than most reports to be made.
+"""Read cubes in files without xarray and Zarr, which take longer to import than most reports take to make.
 
 What is read is what `pipeline.cubes.reading` reads, and it is held to the same checksums. A group that is not as `CubeWriter` of
 this version writes it is left to xarray, which knows older ones, or says what is wrong with it.

@@ -1,1 +1,1 @@
-"""Where things are: content addresses, atomic files, ledger, lease."""
+"""The store: content addresses, atomic files, ledger, lease."""

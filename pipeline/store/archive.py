@@ -1,4 +1,4 @@
-"""A run as one file, to be sent and kept: pack what a reader of the run needs, and unpack what may come from anybody.
+"""A run as one file, to send or keep: pack what a reader of the run needs, and unpack archives from untrusted sources.
 
 An archive is a zip file with one folder, the run's id: report, cubes, study, plan and ledger, in sorted order, with one time
 stamp, so that the same run gives the same bytes. Results of the store, leases, logs and how it was launched are left out.
@@ -53,7 +53,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 
 def pack_run(run: RunDirectory, file: Path) -> int:
-    """Write a run as one file, the same bytes for the same run, and give how many there are.
+    """Write a run as one file, the same bytes for the same run, and return their number.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def unpack_run(file: Path, folder: Path, *, most: float = LARGEST) -> RunDirecto
 
 
 def _check(file: Path, archive: zipfile.ZipFile, stored: int, most: float) -> tuple[str, list[tuple[str, zipfile.ZipInfo]]]:
-    """Return the run's id and what it is made of; nothing was written before all of it is in order."""
+    """Return the run's id and its parts; nothing is written before everything has been checked."""
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     size = sum(entry.file_size for entry in entries)
     if size > most or len(entries) > MOST_FILES or (size > FREE and size > RATIO * stored) or _overlaps(entries, stored):
@@ -202,7 +202,7 @@ def _check(file: Path, archive: zipfile.ZipFile, stored: int, most: float) -> tu
 
 
 def _overlaps(entries: list[zipfile.ZipInfo], stored: int) -> bool:
-    """Say whether the same bytes are members several times: a few kilobytes are a petabyte then."""
+    """Say whether members overlap in the file, by which a few kilobytes could unpack to a petabyte."""
     return sum(entry.compress_size for entry in entries) > stored
 
 

@@ -1,4 +1,4 @@
-"""Inputs brought from object stores and kept beside studies: which runs use them, and which no run uses.
+"""Inputs fetched from object stores and kept beside studies: which runs use them, and which no run uses.
 
 .objects/<mark>/data/…      what `pipeline.survey.fetching` brought at one time; a file may be linked from several of these folders
 .objects/used-from/<note>   the path of each folder of runs that reads it, as seen from here
@@ -26,7 +26,7 @@ _USERS, _PLACES = "used-from", "objects-at"
 
 @dataclass(frozen=True)
 class BroughtFolder:
-    """What was brought at one time: its files by their inodes, which several folders may share, with their sizes."""
+    """Inputs fetched at one time: their files by inode, which several folders may share, with their sizes."""
 
     path: Path
     modified: float
@@ -55,7 +55,7 @@ class Brought:
 
 
 def note_brought(runs: Path, store: Path, study: Any) -> None:
-    """Let the store of a study's runs know where its objects were brought to, and that place who reads them there."""
+    """Record in the store of a study's runs where its objects were fetched to, and at that place which runs read them."""
     for root in {Path(match[1]) for text in _strings(study) if (match := _PLACE.match(text))}:
         _note(make_directory(store / _PLACES), os.fsencode(root.resolve()))
         users = root / _USERS
@@ -91,7 +91,7 @@ def _notes(folder: Path) -> list[tuple[Path, Path]]:
 
 
 def find_brought(store: Path) -> list[Brought]:
-    """Return what was brought for the runs of a store, as far as it is still there."""
+    """Return the inputs fetched for the runs of a store that are still there."""
     return [_read(root) for _, root in _notes(store / _PLACES) if root.is_dir()]
 
 

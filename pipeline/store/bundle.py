@@ -42,14 +42,14 @@ def pack_bundle(members: Mapping[str, bytes]) -> bytes:
 
 
 def write_bundle(path: Path, members: Mapping[str, bytes]) -> str:
-    """Write named members atomically and give the digest of the file, as `pipeline.store.addresses.digest_file` does."""
+    """Write named members atomically and return the digest of the file, as `pipeline.store.addresses.digest_file` does."""
     data = pack_bundle(members)
     write_bytes(path, data)
     return digest_bytes(data)
 
 
 def read_bundle(path: Path, name: str) -> bytes | None:
-    """Return one member; None where the bundle has no such one.
+    """Return one member; None where the bundle does not have it.
 
     Raises
     ------

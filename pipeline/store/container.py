@@ -60,7 +60,7 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
 
 @dataclass(frozen=True)
 class _Entry:
-    """Where an array stands in a file, and in which form."""
+    """The position and form of an array in a file."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, and their owner's alone.
+"""Files that are either whole or absent, and readable by their owner alone.
 
 What is made here can be read by nobody else, whatever the umask says: folders have the mode 0700 and files 0600. What exists
 keeps its mode, also where it is replaced, so that a run that was shared on purpose stays shared. What hinders a write is an error
@@ -86,7 +86,7 @@ def temporary_name() -> str:
 
 @contextmanager
 def replacing(path: Path | str, *, private: bool = True) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name, whole and on disk, when the block ends well, and not at all otherwise.
+    """Open a file that appears under its name, whole and on disk, only if the block ends without an error.
 
     A new file, and a folder that is missing, is for its owner alone, or as the umask says; a file that is replaced keeps its mode.
     """
@@ -171,7 +171,7 @@ def open_private(path: Path | str, flags: int) -> int:
 
 
 def make_tree_private(folder: Path | str, *, like: Path | str) -> None:
-    """Take what was written by the umask from everybody but its owner; where ``like`` exists, give it the same rights instead."""
+    """Make a tree private to its owner, or give it the same modes as ``like`` where that exists."""
     mode = FOLDER_MODE
     with suppress(FileNotFoundError):
         mode = stat.S_IMODE(os.lstat(like).st_mode)

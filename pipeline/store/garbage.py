@@ -1,4 +1,4 @@
-"""Find what the store keeps and no run names, oldest first, and remove it while studies are running.
+"""Find stored results that no run refers to, oldest first, and remove them safely while studies are running.
 
 A result is named by its address: it is needed wherever that stands in the ledger or in the plan of a run, be the rest of such a
 file sound or not. A result is written before its receipt, and frames before the plan, so what is younger than an hour, or than
@@ -49,7 +49,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Garbage:
-    """What may go.
+    """Files that may be removed.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Garbage:
 
     @property
     def bytes(self) -> int:
-        """What removing the files frees."""
+        """Bytes freed by removing the files."""
         return sum(file.bytes for file in self.files)
 
 
@@ -164,7 +164,7 @@ def find_garbage(runs: Path, *, to: float | None = None, linked: bool = False) -
 
 
 def remove_garbage(runs: Path, garbage: Garbage) -> int:
-    """Remove what `find_garbage` found, but not what was named or written meanwhile; give the bytes that were freed."""
+    """Remove what `find_garbage` found, except what was named or written meanwhile; return the bytes freed."""
     named, _, _ = _read_names(runs)
     freed = 0
     for file in garbage.files:
@@ -200,7 +200,7 @@ def _stored_objects(brought: list[Brought], named: frozenset[str]) -> Iterator[S
 
 
 def _stored_files(store: Store) -> Iterator[StoredFile]:
-    """Yield the results in the store. What has no name of ours is none, and stays."""
+    """Yield the results in the store; files whose names are not ours are not results, and stay."""
     for folder, _, names in os.walk(store.root):
         place = Path(folder)
         for name in names:

@@ -1,4 +1,4 @@
-"""One writer per run: grant, keep alive, take over and give back the right to write a run directory.
+"""One writer for each run: acquire, keep alive, take over and release the right to write a run directory.
 
 Leases are files ``lease.1``, ``lease.2``, …; the highest number is the lease in force and its number is the *fence*. A
 lease is made complete under another name and linked, which fails where the name exists: of two that reach for the same
@@ -36,7 +36,7 @@ STALE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Holder:
-    """Who has, or last had, a lease.
+    """The process that holds, or last held, a lease.
 
     ``in_force`` is False once it was given back, once its process is gone, or once its heart has not beaten for a minute.
     ``process`` is None where the lease is damaged and cannot say whose it is.
@@ -113,7 +113,7 @@ def hold_lease(
 
 
 def read_holder(run_dir: Path | str, *, stale_seconds: float = STALE_SECONDS) -> Holder | None:
-    """Tell who holds, or last held, the lease of a run; None where nobody ever did."""
+    """Return the process that holds, or last held, the lease of a run; None where there was none."""
     folder = Path(run_dir)
     while numbers := _numbers(folder):
         path = _lease_path(folder, max(numbers))
@@ -134,7 +134,7 @@ def read_holder(run_dir: Path | str, *, stale_seconds: float = STALE_SECONDS) ->
 
 
 def _read(path: Path) -> tuple[Process | None, str, bool]:
-    """Return whose a lease is, since when, and whether it was given back; no process where it is damaged."""
+    """Return the holder of a lease, since when, and whether it was released; no process where the file is damaged."""
     try:
         content = json.loads(path.read_bytes())
         process = Process(**content["process"])

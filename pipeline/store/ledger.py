@@ -1,4 +1,4 @@
-"""The ledger of a run: append receipts of what is done to a file, and read them back.
+"""The ledger of a run: append the receipts of finished tasks to a file, and read them back.
 
 One line an entry: a JSON object whose last key is the CRC-32 of the object without it, written with one call and fsynced
 before `Ledger.append` returns. A last line that a crash tore is dropped; its work is simply done again. A damaged line
@@ -100,7 +100,7 @@ def iterate_ledger(path: Path | str) -> Iterator[dict[str, Any]]:
 
 
 class Added(NamedTuple):
-    """What a ledger got since it was last read, and how many bytes of it are read now."""
+    """The entries added to a ledger since it was last read, and how many bytes of it are read now."""
 
     entries: tuple[dict[str, Any], ...]
     size: int

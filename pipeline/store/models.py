@@ -1,4 +1,4 @@
-"""Fitted models that are kept for other test sets: bundles of files, verified when they are read, in no more room than is given.
+"""Fitted models kept for other test sets: bundles of files, verified when they are read, within a limit of bytes.
 
 A model is a file of the store under the address of its training. The SHA-256 of that address and of what it holds is in the file:
 a damaged one, or that of another training, is removed, and the model is fitted again. When a new one needs room, those that were
@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 
 
 def has_model(store: Store, key: str) -> bool:
-    """Say whether the model of a training is there; nothing of it is read."""
+    """Say whether the model of a training is there, without reading it."""
     return _path(store, key).is_file()
 
 
@@ -86,7 +86,7 @@ def keep_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
 
 
 def take_model(store: Store, key: str, folder: Path, *, room: float) -> bool:
-    """Bring the files of a model into an empty folder, and say whether they are there and what was kept.
+    """Copy the files of a model into an empty folder, and say whether they are there and what was kept.
 
     A model that is damaged, or whose files are larger than ``room``, is removed, and the folder is left empty.
     """

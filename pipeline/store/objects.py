@@ -1,4 +1,4 @@
-"""Object stores: where a run is sent to, and what is fetched from there, be it a run or an input.
+"""Object stores: send runs to them, and fetch runs and inputs from them.
 
 A run is computed on a file system: its ledger and its lease rely on what only one has. What is finished may be sent anywhere.
 Accounts, regions and endpoints are those of the environment (``AWS_ACCESS_KEY_ID``, ``AWS_REGION``, ``AWS_ENDPOINT_URL``, …), as

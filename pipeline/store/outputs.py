@@ -33,7 +33,7 @@ def write_output(path: Path | str, data: bytes) -> None:
 
 
 def refuse_unwritable(paths: Iterable[Path | str | None]) -> None:
-    """Raise, before anything is computed for them, what is wrong with files that cannot be written; None is not asked for.
+    """Raise for files that cannot be written, before anything is computed for them; None stands for a file not asked for.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def process_is_gone(process: Process) -> bool | None:
 
 
 def machine_name() -> str:
-    """Tell this machine, since it was started, and this space of process numbers from all others; empty where it is not told."""
+    """Identify this boot of this machine and this space of process numbers; empty where the system does not tell."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         # Process numbers mean something only within one number space: containers on one machine have their own.

@@ -1,4 +1,4 @@
-"""Where a run keeps its files and how it is found again: paths, and nothing of their content."""
+"""The paths of a run's files, and how runs are found again; nothing here knows the content."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunDirectory:
 
     @property
     def plan(self) -> Path:
-        """What was asked, resolved, and the inputs that were found."""
+        """The resolved study and the inputs that were found."""
         return self.root / "plan.json"
 
     @property
@@ -76,17 +76,17 @@ class RunDirectory:
 
     @property
     def state(self) -> Path:
-        """Where it stands."""
+        """Its current state."""
         return self.root / "state.json"
 
     @property
     def ledger(self) -> Path:
-        """What is done."""
+        """The tasks that are done."""
         return self.root / "ledger.jsonl"
 
     @property
     def events(self) -> Path:
-        """What happened."""
+        """The events, for people."""
         return self.root / "events.jsonl"
 
     @property
@@ -96,7 +96,7 @@ class RunDirectory:
 
     @property
     def log(self) -> Path:
-        """What a detached coordinator printed."""
+        """The output of a detached coordinator."""
         return self.root / "logs" / "coordinator.log"
 
     @property
@@ -111,7 +111,7 @@ class RunDirectory:
 
     @property
     def page(self) -> Path | None:
-        """The page of the report, or what else there is to read of it; None where there is no report."""
+        """The page of the report, or another file to read where it has none; None where there is no report."""
         pages = (self.report / name for name in ("index.html", "report.md", "report.json"))
         return next((page for page in pages if page.is_file()), None)
 

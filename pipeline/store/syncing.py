@@ -1,4 +1,4 @@
-"""What is brought to disk before anything relies on it, so that it outlives a power cut; scratch folders need not."""
+"""Sync files to disk before anything relies on them, so that they survive a power cut; scratch folders are not synced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _not_synced: list[str] = []
 
 @contextmanager
 def without_sync(folder: Path | str) -> Iterator[None]:
-    """Bring nothing in a folder to disk that this process writes there: it is removed in any case.
+    """Do not sync anything that this process writes in a folder, because the folder is removed in any case.
 
     A comparison that is not kept writes some sixty files, and a disk may take 10 ms to sync each.
     """
@@ -28,13 +28,13 @@ def without_sync(folder: Path | str) -> Iterator[None]:
 
 
 def sync_file(handle: int, path: Path | str) -> None:
-    """Bring an open file to disk."""
+    """Sync an open file to disk."""
     if _is_kept(path):
         os.fsync(handle)
 
 
 def sync_directory(path: Path | str) -> None:
-    """Bring a directory's entries to disk, so that a rename outlives a power cut."""
+    """Sync a directory's entries to disk, so that a rename survives a power cut."""
     if not _is_kept(path):
         return
     handle = os.open(path, os.O_RDONLY)
