@@ -64,7 +64,7 @@ def coordinate(
     verify: bool = False,
     open_here: OpenExecutor | None = None,
 ) -> Ending:
-    """Run everything of a run that is still open.
+    """Run all open tasks of a run.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Coordinator:
     def drive(
         self, open_executor: OpenExecutor, stop: StopRequest, *, verify: bool, open_here: OpenExecutor | None = None
     ) -> Ending:
-        """Do what is open and say how it ended: within some seconds once a stop is asked, whatever is done then."""
+        """Run the open tasks and return how the run ended; once a stop is asked for, return within seconds."""
         try:
             return self._drive(open_executor, stop, open_here, verify=verify)
         except StopAsked:
@@ -289,7 +289,7 @@ class Coordinator:
         self.stale = True
 
     def _mend(self) -> bool:
-        """Look at everything that is stored, so that what is damaged is computed again; False once that has not helped."""
+        """Check everything that is stored, so that damaged results are computed again; False once that has not helped."""
         before = set(self.inventory.receipts)
         failures = self.inventory.failures
         self.inventory = take_stock(self.run, self.manifest, self.ledger, self.receipts, self.state, verify=True)

@@ -103,7 +103,7 @@ class DaskExecutor:
         return max(4, WINDOW_PER_THREAD * self._threads) - len(self._running)
 
     def submit(self, task: Task, attempt: str) -> None:
-        """Hand a task to the scheduler."""
+        """Submit a task to the scheduler."""
         # The attempt is in the key: Dask gives back a known future for a known key, even one that failed.
         key = f"{self._prefix}-{task.kind}-{task.key}-a{attempt}"
         # What it needed is done: its worker need not be told a thousand keys.
@@ -116,7 +116,7 @@ class DaskExecutor:
         self._ended.add(future)
 
     def wait(self, seconds: float) -> Sequence[Outcome]:
-        """Return what ended; ClusterError when there has been no worker for too long."""
+        """Return the tasks that ended; ClusterError when there has been no worker for too long."""
         deadline = time.monotonic() + seconds
         outcomes: list[Outcome] = []
         while (self._running or self._refused) and not outcomes and time.monotonic() < deadline:
@@ -145,7 +145,7 @@ class DaskExecutor:
             return self._ended.has_ready() or (self._ended.thread_condition.wait(seconds) and self._ended.has_ready())
 
     def _gather(self, futures: Sequence[Future[Any]]) -> dict[str, Receipt | Failure]:
-        """Fetch what ended well in one go: a round trip to the worker for each would limit the rate of tasks."""
+        """Fetch all successful results at once: a round trip to the worker for each would limit the rate of tasks."""
         if not (finished := {str(future.key): future for future in futures if future.status == "finished"}):
             return {}
         asked = partial(self._client.gather, list(finished.values()), asynchronous=True)
@@ -189,7 +189,7 @@ class DaskExecutor:
             self._cluster.scale(self._workers)
 
     def _refuse_unplaceable(self, offers: Sequence[Mapping[str, float]], now: float) -> None:
-        """Give up what no worker has had room for in a while: the scheduler would keep it for ever."""
+        """Give up tasks that no worker has had room for in a while: the scheduler would keep them for ever."""
         if not offers:  # nobody to judge by: starvation has a patience of its own
             self._placed = {key: (future, now) for key, (future, _) in self._placed.items()}
             return
@@ -221,7 +221,7 @@ class DaskExecutor:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether the scheduler talks to nobody who shows no certificate."""
+        """Whether the scheduler refuses connections without a certificate."""
         return str(self._client.scheduler_info(n_workers=0)["address"]).startswith("tls://")
 
     def describe(self) -> dict[str, object]:
@@ -234,7 +234,7 @@ class DaskExecutor:
         return {"engine": "dask", **self._patience.facts()}
 
     def close(self) -> None:
-        """Close client and cluster; what still runs is given up, and its workers here are not waited for."""
+        """Close client and cluster; running tasks are given up, and local workers are not waited for."""
         self._ended.clear()
         if self._running:
             end_workers(self._cluster)
@@ -301,7 +301,7 @@ class _ToldToJobs(Security):
     """Certificates in files, whose paths jobs are told in a line for a shell."""
 
     def get_tls_config_for_role(self, role: str) -> dict[str, str | None]:
-        """Return the paths that a role has."""
+        """Return the paths for a role."""
         config: dict[str, str | None] = super().get_tls_config_for_role(role)
         return {key: value and shlex.quote(value) for key, value in config.items()} if role == "worker" else config
 
@@ -315,6 +315,6 @@ def _connect(profile: ClusterProfile, cluster: Any, stop: Callable[[], bool]) ->
 
 
 def preview_start(profile: ClusterProfile, workers: int | None, logs: Path) -> str:
-    """Return what `open_executor` would hand to a batch system, or what else it would do, with this site's configuration."""
+    """Return what `open_executor` would submit to a batch system, or would do otherwise, with this site's configuration."""
     with dask.config.set(cluster_config(profile)):
         return describe_start(profile, workers or profile.workers, logs, dask.config.get)

@@ -1,4 +1,4 @@
-"""Check a machine or a cluster before a long study is trusted to it; each finding says what to do about it."""
+"""Check a machine or a cluster before a long study; each finding says what to do about it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Verdict = Literal["ok", "look", "fail"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     ``verdict`` is ``ok``; ``look``, where a study runs but something is not as it might be; or ``fail``, where it would not run.
     """
@@ -47,7 +47,7 @@ class Finding:
 
 
 def examine_machine(runs: Path) -> Iterator[Finding]:
-    """Yield what is found on this machine, for runs in this folder; nothing is left there."""
+    """Yield the findings on this machine, for runs in this folder; nothing is left there."""
     yield _packages()
     yield _machine()
     place = _existing(runs)
@@ -81,7 +81,7 @@ def _existing(runs: Path) -> Path:
 
 
 def _folder(place: Path) -> Iterator[Finding]:
-    """Look at the folder of runs: what it is on, its room, whether what runs do there works, and whose time its files have."""
+    """Check the folder of runs: its file system, free space, whether the operations of runs work there, and its clock."""
     kind = file_system_of(place)
     shared = kind.startswith(NETWORK)
     where = f"{place} on {kind or 'a file system of unknown kind'}" + (", shared by machines" if shared else "")
@@ -165,7 +165,7 @@ def _arithmetic() -> Finding:
 
 
 def look_from_worker(token: str) -> dict[str, Any]:
-    """Return what a worker sees: its versions, its clock, and whether the file that was written here is there."""
+    """Return a worker's view: its versions, its clock, and whether the file that was written here is there."""
     import socket
 
     path = Path(token)

@@ -1,4 +1,4 @@
-"""The interface between the coordinator and what runs its tasks: this process, or a cluster."""
+"""The interface between the coordinator and the executor of its tasks: this process, or a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Outcome:
 
 
 class Executor(Protocol):
-    """Runs tasks; sees a task and gives back a receipt or a failure, nothing else."""
+    """Runs tasks: takes a task and returns a receipt or a failure, nothing else."""
 
     def free(self) -> int:
         """Return how many more tasks should be submitted now."""
@@ -39,5 +39,5 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of workers; what still runs is abandoned."""
+        """Release the workers; running tasks are abandoned."""
         ...

@@ -1,4 +1,4 @@
-"""Predict how long the open part of a study takes: from constants, corrected during the run by what tasks have taken."""
+"""Predict how long the open part of a study takes: from constants, corrected during the run by the times of finished tasks."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Outlook:
         self._foreseen: defaultdict[str, float] = defaultdict(float)
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Take these tasks for all that is open; what was observed stays."""
+        """Replace the open tasks by these; observed times stay."""
         self.open, self._left, self._unknown = Counter(), defaultdict(float), Counter()
         for task in tasks:
             self._add(task, 1)
@@ -92,7 +92,7 @@ class Outlook:
         return seconds
 
     def finish(self, task: Task, receipt: Receipt) -> None:
-        """Take a task off that has ended, and remember what it took."""
+        """Remove a task that has ended, and remember the time it took."""
         foreseen = self._add(task, -1)
         if foreseen is not None:
             self._compared[task.kind] += receipt.seconds
@@ -115,7 +115,7 @@ class Outlook:
         return known + self._unknown[kind] * self._observed[kind] / self._ended[kind], True
 
     def seconds(self, workers: int) -> float | None:
-        """Return the time left with so many workers; None while nothing is known of a stage."""
+        """Return the time left with a number of workers; None while nothing is known about a stage."""
         total = 0.0
         for kind, number in self.open.items():
             seconds, is_known = self.stage(kind)
@@ -151,7 +151,7 @@ def is_small(study: Study, outlook: Outlook, *, machine: float, workers: int) ->
 
 @dataclass(frozen=True)
 class Estimate:
-    """What open tasks should take.
+    """The predicted cost of open tasks.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def forecast_study(
     before: float,
     may_be_here: bool = False,
 ) -> Forecast:
-    """Return what is open of a study, and what it should take.
+    """Return the open tasks of a study and their predicted cost.
 
     Parameters
     ----------

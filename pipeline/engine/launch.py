@@ -61,7 +61,7 @@ MOST_WORDS = 12
 
 @dataclass(frozen=True)
 class Launch:
-    """Where and how a run is executed: nothing of it changes a number.
+    """Where and how a run is executed: none of it changes a number.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def show_command(run: RunDirectory, loaded: LoadedStudy) -> None:
 
 
 def _plan_of(run: RunDirectory) -> Manifest | None:
-    """Return what a run is; None where its plan cannot be read."""
+    """Return the manifest of a run; None where its plan cannot be read."""
     try:
         return read_manifest(run)
     except StoreError:
@@ -171,7 +171,7 @@ def read_launch(run: RunDirectory) -> Launch | None:
 
 
 def execute(run: RunDirectory, launch: Launch, *, progress: Progress = lambda state: None, verify: bool = False) -> Ending:
-    """Run what is open of a run, in this process, and say how it ended."""
+    """Run the open tasks of a run in this process, and return how it ended."""
     profile = None if launch.cluster == "serial" else load_profile(launch.cluster)
     if verify:
         restore_frames(run)
@@ -231,7 +231,7 @@ def forget_cancel(run: RunDirectory) -> None:
 
 
 def start_detached(run: RunDirectory, launch: Launch, *, verify: bool = False) -> int:
-    """Start a coordinator that outlives this process and this terminal; give its process id once it has begun.
+    """Start a coordinator that outlives this process and this terminal; return its process id once it has begun.
 
     Raises
     ------

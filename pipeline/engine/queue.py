@@ -1,4 +1,4 @@
-"""Open tasks in the order of the plan; each becomes ready once what it needs is done."""
+"""Open tasks in the order of the plan; each becomes ready once its needs are done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TaskQueue"]
 
 
 class _Gate(NamedTuple):
-    """Keys of tasks that wait for the same, and what of it is not done yet."""
+    """Keys of tasks with the same needs, and those of the needs that are not done yet."""
 
     needs: set[str]
     keys: list[str]
@@ -59,14 +59,14 @@ class TaskQueue:
         return self._tasks.pop(self._keys[heapq.heappop(self._ready)])
 
     def give_back(self, task: Task) -> None:
-        """Take a task again, to be tried once more, in its old place; one that the plan no longer has is forgotten."""
+        """Put a task back in its old place, to be tried once more; one that the plan no longer has is forgotten."""
         if task.key not in self._order or task.key in self._tasks:
             return
         self._tasks[task.key] = task
         heapq.heappush(self._ready, self._order[task.key])
 
     def finish(self, key: str) -> None:
-        """Note that something is done: whatever waited for it alone becomes ready."""
+        """Record that a need is done: tasks that waited only for it become ready."""
         for gate in self._gates_of.pop(key, ()):
             gate.needs.discard(key)
             if not gate.needs:

@@ -17,7 +17,7 @@ __all__ = ["restore_frames", "restore_plan", "write_origin"]
 
 
 def write_origin(run: RunDirectory, loaded: LoadedStudy) -> None:
-    """Keep beside `study.yaml` what it does not say: the folder where its paths start, and what the command line was."""
+    """Store beside `study.yaml` what it does not contain: the folder where its paths start, and the command line."""
     origin = {"base": str(loaded.base), "overrides": list(loaded.overrides), "command": loaded.command}
     write_sealed(run.origin, {"schema_version": 1, **origin})
 

@@ -1,4 +1,4 @@
-"""What files hold and what reads them: items, samples of files, and the base class of readers."""
+"""Items, samples of files, and the base class of readers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Items:
 
 
 def usual_column(columns: Collection[str]) -> str:
-    """Return the column of scores where nobody names one: the only one there is, else ``score``."""
+    """Return the default column of scores: the only one there is, else ``score``."""
     return next(iter(columns)) if len(columns) == 1 else "score"
 
 
@@ -85,7 +85,7 @@ class FileSample:
 
 @dataclass(frozen=True)
 class Recognised:
-    """What a reader makes of a sample.
+    """A reader's answer on a sample of a file.
 
     Parameters
     ----------

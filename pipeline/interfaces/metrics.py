@@ -1,4 +1,4 @@
-"""Numbers of items and the scores of their sums: statistics, and the base class of metrics."""
+"""Statistics of items, and the base class of metrics, which score their sums."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Preset:
 
     @property
     def procedures(self) -> list[str]:
-        """The significance tests that its numbers belong to, but those of analyses."""
+        """The significance tests to which its numbers belong, except those of analyses."""
         return [rule.procedure for rule in self.rules if not rule.analysis]
 
 

@@ -1,4 +1,4 @@
-"""Significance tests as values: what each supposes and needs, how it is computed, and what a report says of it.
+"""Significance tests as values: assumptions, requirements, computation, and the text for reports.
 
 A procedure is data. Where it names code (`compute`, `counter`), that is text, "module:function", which is imported when something
 is computed: listing procedures, checking a study and planning it load neither SciPy nor Numba. A function in the same module as the

@@ -1,4 +1,4 @@
-"""What is learnt from: training items, and the base class of trainers."""
+"""Training items, and the base class of trainers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Trainer(ABC):
     @property
     @abstractmethod
     def signature(self) -> str:
-        """One line that pins what a model depends on besides its options: the name, and versions."""
+        """One line that identifies what a model depends on besides its options: its name, and versions."""
 
     @abstractmethod
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:
@@ -83,12 +83,12 @@ class Trainer(ABC):
 
     @abstractmethod
     def predict(self, model: Any, items: TrainingItems) -> Mapping[str, Sequence[Any]]:
-        """Predict the columns it gives, one value an item."""
+        """Predict the trainer's columns, one value for each item."""
 
 
 @runtime_checkable
 class KeepsModels(Protocol):
-    """What a trainer may have besides, so that its models are kept and another test set is predicted without fitting again.
+    """Optional methods of a trainer: its models are then kept, and another test set is predicted without fitting again.
 
     Files must hold plain data, such as JSON or arrays without objects: whoever reads them must not run code of theirs.
     """

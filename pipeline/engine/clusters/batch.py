@@ -37,7 +37,7 @@ def batch_options(
     name = given.get("config_name") or getattr(getattr(factory, "job_cls", None), "config_name", None)
 
     def option(key: str, default: Any = None) -> Any:
-        """Return what the profile says, or else what the site does, which an option of ours would hide."""
+        """Return the profile's value, or else the site's, which an option of ours would hide."""
         return given[key] if key in given else configured(f"jobqueue.{name}.{key.replace('_', '-')}", default) or default
 
     scheduler = option("scheduler_options", {})

@@ -1,4 +1,4 @@
-"""The certificate of a cluster that we start: made for it, needed by all who talk to it, and thrown away with it.
+"""The certificate of a cluster that we start: made for it, needed by everyone who connects to it, and deleted with it.
 
 Whoever reaches a port of a scheduler, worker or nanny can have code run there. All of them speak TLS, and each side asks the other
 for a certificate that this one signed: the key of the run. It stays in memory for workers of this machine; those that a batch
@@ -43,20 +43,20 @@ class Certificate:
         return Certificate(*(os.path.abspath(path) for path in paths))
 
     def settings(self) -> dict[str, str]:
-        """Return them by the names that `distributed.security.Security` has for them: every role has the same."""
+        """Return the arguments of `distributed.security.Security`: every role has the same certificate."""
         pairs = {f"tls_{role}_cert": self.certificate for role in ("scheduler", "worker", "client")}
         pairs |= {f"tls_{role}_key": self.key for role in ("scheduler", "worker", "client")}
         return {"tls_ca_file": self.certificate, **pairs}
 
     def config(self) -> dict[str, str]:
-        """Return them by the names of Dask's configuration, for classes that take them from there."""
+        """Return them as Dask's configuration, for classes that read them there."""
         pairs = {f"distributed.comm.tls.{role}.cert": self.certificate for role in ("scheduler", "worker", "client")}
         pairs |= {f"distributed.comm.tls.{role}.key": self.key for role in ("scheduler", "worker", "client")}
         return {"distributed.comm.tls.ca-file": self.certificate, **pairs}
 
 
 def make_certificate() -> Certificate:
-    """Make a certificate that nobody else has: elliptic curves, since RSA takes a tenth of a second for a key."""
+    """Make a new certificate, with elliptic curves, since making an RSA key takes a tenth of a second."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "pipeline")])
     now = datetime.datetime.now(tz=datetime.UTC)

@@ -63,7 +63,7 @@ PLAIN = ("tcp://", "ws://", "ucx://", "ucxx://")
 
 
 def cluster_config(profile: ClusterProfile) -> dict[str, Any]:
-    """Return the Dask configuration of a profile's coordinator: what is set here, then what the profile says."""
+    """Return the Dask configuration of a profile's coordinator: our settings, overridden by the profile's."""
     wants_pages = any(
         "dashboard_address" in options for options in (profile.options, profile.options.get("scheduler_options") or {})
     )
@@ -88,7 +88,7 @@ def make_cluster(
     security: Any = None,
     configured: Callable[[str, Any], Any] = lambda name, default: default,
 ) -> Any:
-    """Make the cluster of a profile with so many workers; None where the profile names a scheduler that runs already.
+    """Make the cluster of a profile with a number of workers; None where the profile names a scheduler that runs already.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _takes_security(factory: Any) -> bool:
 
 
 def fewest_workers(profile: ClusterProfile) -> int | None:
-    """Return how many workers are asked for where nobody says how many; None where that is left to the cluster's class."""
+    """Return the default number of workers; None where that is left to the cluster's class."""
     local = profile.cluster is None or profile.cluster.endswith(".LocalCluster")
     return None if local else 1
 
@@ -234,7 +234,7 @@ def _refuse_plain(profile: ClusterProfile) -> None:
 
 
 def _refuse_open(profile: ClusterProfile, cluster: Any) -> None:
-    """Refuse what is not encrypted, or cannot be asked: classes of other packages need not take what they are told."""
+    """Refuse a cluster that is not encrypted or cannot be checked: classes of other packages may ignore our arguments."""
     address = str(getattr(cluster, "scheduler_address", ""))
     if not address or address.startswith(PLAIN):
         raise _not_encrypted(profile, f"its scheduler listens at {address.partition('://')[0] or 'an unknown address'}")
@@ -277,7 +277,7 @@ def _not_encrypted(profile: ClusterProfile, why: str) -> PipelineError:
 
 
 def end_workers(cluster: Any) -> None:
-    """Kill the worker processes that this process watches, whatever they do; a batch system ends its own.
+    """Kill the worker processes that this process watches, whatever they are doing; a batch system ends its own.
 
     Asked to end, they would wait seconds for their tasks. A killed worker has nothing more to write, and what it was writing has a
     temporary name that nobody reads.
@@ -290,7 +290,7 @@ def end_workers(cluster: Any) -> None:
 
 
 def close_all(client: Any, cluster: Any, *, seconds: float) -> None:
-    """Close what was opened. What goes wrong there is logged: it must neither hide an error nor spoil what is done."""
+    """Close everything that was opened. Failures are only logged: they must neither hide an error nor spoil finished work."""
     for closable in (client, cluster):
         try:
             if closable is not None:

@@ -42,13 +42,13 @@ class _Certificates:
         self._folder = folder
 
     def get_tls_config_for_role(self, role: str) -> dict[str, str]:
-        """Return where a role would find them."""
+        """Return the paths at which a role would find them."""
         certificate, key = f"{self._folder}/CERTIFICATE.pem", f"{self._folder}/KEY.pem"
         return {"ca_file": certificate, "cert": certificate, "key": key}
 
 
 def describe_start(profile: ClusterProfile, workers: int | None, logs: Path, configured: Callable[[str, Any], Any]) -> str:
-    """Return what would be started, and start nothing.
+    """Return a description of what would be started, and start nothing.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _PLAIN_PATH = re.compile(r"[\w./+,:=@~-]+", re.ASCII)
 
 
 class Jobs:
-    """The jobs of a cluster's workers: handed in, accepted, refused.
+    """The jobs of a cluster's workers: submitted, accepted, refused.
 
     Names are added and removed in the cluster's event loop, and only counted elsewhere.
     """
@@ -25,7 +25,7 @@ class Jobs:
         self._refused: dict[str, str] = {}
 
     def watch(self, job_class: type[Any]) -> type[Any]:
-        """Return a class of jobs like this one that notes what becomes of each."""
+        """Return a subclass of this class of jobs that records what happens to each job."""
         jobs = self
 
         class WatchedJob(job_class):  # type: ignore[misc]
@@ -53,7 +53,7 @@ class Jobs:
 
     @property
     def refusal(self) -> str:
-        """What the batch system said to the job that it refused last, or nothing."""
+        """The message of the batch system on the job that it refused last, or nothing."""
         return next(reversed(list(self._refused.values())), "")
 
     @property
@@ -62,7 +62,7 @@ class Jobs:
         return bool(self._refused) and not self._submitting and not self._accepted
 
     def retry(self, cluster: Any) -> None:
-        """Let the cluster's next `scale` hand in the refused jobs once more."""
+        """Let the cluster's next `scale` submit the refused jobs once more."""
 
         def forget() -> None:
             for name in self._refused:

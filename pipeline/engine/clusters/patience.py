@@ -27,7 +27,7 @@ LOOK_SECONDS = 1.0
 
 
 class Patience:
-    """Since when there are no workers, and whether it is of use to wait for them."""
+    """How long there have been no workers, and whether waiting for them is still worthwhile."""
 
     def __init__(self, profile: ClusterProfile, jobs: Jobs) -> None:
         self._profile, self._jobs = profile, jobs
@@ -35,7 +35,7 @@ class Patience:
         self._ever, self._workers = False, 0
 
     def note(self, workers: int) -> None:
-        """Note how many workers there are.
+        """Record the number of workers.
 
         Raises
         ------
@@ -95,7 +95,7 @@ def await_scheduler_file(profile: ClusterProfile, stop: Callable[[], bool]) -> N
 
 
 def await_answer(ask: Callable[[], _T], profile: ClusterProfile, stop: Callable[[], bool], seconds: float) -> _T:
-    """Return what the scheduler of a profile answers, unless a stop is asked or nobody answers in time.
+    """Return the answer of a profile's scheduler, unless a stop is asked for or there is no answer in time.
 
     It is asked in a thread: a timeout of Dask's bounds how long connecting takes, and not how long a port that accepts may then
     be silent; nor does a signal end that wait.

@@ -1,4 +1,4 @@
-"""How many workers a run has, what they offer (memory, cores, tags) and what tasks ask for. Dask places tasks.
+"""The number of workers of a run, the resources they offer (memory, cores, tags) and those tasks need. Dask places tasks.
 
 A worker declares what it has, and Dask starts no task there that asks for more than is left of it. A task that no worker could ever
 run would wait for ever in the scheduler: that is noticed here.
@@ -25,7 +25,7 @@ _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def lacking(asked: Amounts, offers: Iterable[Amounts]) -> str | None:
-    """Say what stands between a task and every worker; None where one of them has all that is asked.
+    """Say which resource of a task no worker has; None where one worker has all of them.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def unrunnable(task: Task, error: Exception) -> Failure:
 
 
 def offer_of_machine(workers: int) -> dict[str, float]:
-    """Return what each of so many workers has of this machine: an even share of its memory, and whole cores, at least one."""
+    """Return the share of this machine that each worker gets: an even part of its memory, and whole cores, at least one."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such file, or "max"
         memory = min(memory, int(_CGROUP_LIMIT.read_text()))
@@ -78,13 +78,13 @@ def cores_here() -> int:
 
 
 def expected_workers(profile: ClusterProfile, asked: int | None) -> int:
-    """Return for how many workers a run is planned: those asked for, else the profile's, else one a core here or one elsewhere."""
+    """Return the number of workers a run is planned for: as asked, else the profile's, else one per core here or one elsewhere."""
     is_local = (profile.cluster or "").endswith(".LocalCluster")
     return asked or profile.workers or (cores_here() if is_local else 1)
 
 
 def declare(offer: Amounts) -> str:
-    """Return an offer as the option ``--resources`` of a Dask worker takes it.
+    """Return an offer in the form of the option ``--resources`` of a Dask worker.
 
     Examples
     --------

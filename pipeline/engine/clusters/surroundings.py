@@ -20,7 +20,7 @@ __all__ = ["Surroundings", "surround"]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a cluster is made with.
+    """The certificates and folders of a cluster.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Surroundings:
 
 @contextmanager
 def surround(profile: ClusterProfile, logs: Path, place: str | None) -> Iterator[Surroundings]:
-    """Make what the cluster of a profile needs; nothing where the profile names a scheduler that runs already.
+    """Make the surroundings of a profile's cluster; nothing where the profile names a scheduler that runs already.
 
     Parameters
     ----------
