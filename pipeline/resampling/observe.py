@@ -77,18 +77,20 @@ def _deltas(measure: Measure, score: NDArray[np.float64]) -> NDArray[np.float64]
     delta = direction * (first - second)
     delta[np.abs(delta) <= TOLERANCE * (np.abs(first) + np.abs(second))] = 0.0
     if measure.form == "ratio":
-        totals = [(int(n), int(c)) for n, c in measure.statistics.sum(axis=0)]
-        factor = ratio_factor(measure)
-        for pair, (a, b) in enumerate(measure.pairs.tolist()):
-            (n_a, c_a), (n_b, c_b) = totals[a], totals[b]
-            if c_a > 0 and c_b > 0:
-                delta[pair] = _ratio_delta(n_a * c_b - n_b * c_a, c_a * c_b, factor * direction, float(delta[pair]))
+        defined, gain = _ratio_gains(measure, ratio_factor(measure) * direction)
+        # The difference of the rounded scores, unless rounding lost the order.
+        kept = (delta * gain > 0) & (gain != 0)
+        delta = np.where(defined & ~kept, gain, delta)
     return delta
 
 
-def _ratio_delta(crossed: int, denominator: int, factor: float, rounded: float) -> float:
-    """Keep the difference of the rounded scores unless rounding lost the order."""
-    if crossed == 0:
-        return 0.0
-    gain = factor * (crossed / denominator)
-    return rounded if rounded * gain > 0 else gain
+def _ratio_gains(measure: Measure, factor: float) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return where both denominators of (pair,) are positive, and factor × (n_a c_b − n_b c_a) / (c_a c_b), rounded twice."""
+    totals = measure.statistics.sum(axis=0)
+    largest = largest_magnitude(totals)
+    # Whole numbers of Python are divided without rounding them first; those below 2^53 are floats as they are, all at once.
+    exact = totals if 2 * largest * largest < FLOAT64_LIMIT else totals.astype(object)
+    (n_a, c_a), (n_b, c_b) = exact[measure.pairs[:, 0]].T, exact[measure.pairs[:, 1]].T
+    defined = np.asarray((c_a > 0) & (c_b > 0), np.bool_)
+    crossed, denominator = n_a * c_b - n_b * c_a, np.where(defined, c_a * c_b, 1)
+    return defined, np.asarray(factor * (crossed / denominator), np.float64) + 0.0  # no −0.0

@@ -29,6 +29,7 @@ from pipeline.resampling.tally import close_cell, count_in_tiles, empty_counts, 
 
 __all__ = ["resample"]
 
+_SCORED_AT_ONCE = 2**15  # sums: metrics score so few in NumPy, and they stay in the second-level cache
 _LONGEST_BATCH = 2048  # replicates; longer ones leave the cache and gain nothing
 
 _is_little = FewSoFar(2**22, 2**24, at_hand=lambda: _is_at_hand())
@@ -190,7 +191,6 @@ class _Scored:
     def __init__(self, measure: Measure, sums: Sums, index: int) -> None:
         self._measure, self._sums, self._index = measure, sums, index
         self._scores: dict[int, NDArray[np.float64]] = {}
-        self._buffer: NDArray[np.float64] | None = None
 
     def of(self, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
         """Return (system, replicate) sums of one statistic."""
@@ -207,10 +207,11 @@ class _Scored:
 
     def _score(self, systems: list[int]) -> NDArray[np.float64]:
         scores = np.empty((len(systems), self._sums.replicates))
+        several = max(_SCORED_AT_ONCE // max(self._measure.statistics.shape[2] * self._sums.replicates, 1), 1)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: an empty replicate
-            for row, system in zip(scores, systems, strict=True):
-                self._buffer = self._sums.statistics(self._index, system, out=self._buffer)
-                row[:] = self._measure.score(self._buffer)  # copied at once: it may be a part of the buffer
+            for start in range(0, len(systems), several):
+                some = systems[start : start + several]
+                scores[start : start + several] = self._measure.score(self._sums.statistics_of(self._index, some))
         finite = np.isfinite(scores)
         if not finite.all():
             scores[~finite] = np.nan

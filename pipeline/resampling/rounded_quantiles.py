@@ -150,13 +150,17 @@ def _bin_differences(
 ) -> None:
     for i in range(len(a)):
         bins[i] = np.uint16(a[i] - b[i] + shift) >> np.uint16(_SHIFT)
-    # Two tables: the same bin twice in a row does not wait for itself.
+    # Two tables: the same bin twice in a row does not wait for itself. Four bins are read at once.
     odd, even = np.zeros(_BINS, np.int32), np.zeros(_BINS, np.int32)
-    for i in range(0, len(a) - 1, 2):
+    fours, lowest = bins[: len(bins) // 4 * 4].view(np.uint64), np.uint64(0xFFFF)
+    for i in range(len(fours)):
+        four = fours[i]
+        even[four & lowest] += 1
+        odd[(four >> np.uint64(16)) & lowest] += 1
+        even[(four >> np.uint64(32)) & lowest] += 1
+        odd[four >> np.uint64(48)] += 1
+    for i in range(len(bins) // 4 * 4, len(bins)):
         even[np.uint64(bins[i])] += 1
-        odd[np.uint64(bins[i + 1])] += 1
-    if len(a) % 2:
-        even[np.uint64(bins[len(a) - 1])] += 1
     for place in range(_BINS):
         counts[place] = even[place] + odd[place]
 

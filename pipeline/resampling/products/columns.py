@@ -123,6 +123,12 @@ class Sums:
         place = self._columns.place
         return self._put_together([place[index, system, k] for k in range(self._columns.n_statistics[index])], out)
 
+    def statistics_of(self, index: int, systems: Sequence[int]) -> NDArray[np.float64]:
+        """Return (statistic, system, replicate) sums of some systems."""
+        place, width = self._columns.place, self._columns.n_statistics[index]
+        rows = [place[index, system, statistic] for statistic in range(width) for system in systems]
+        return self._put_together(rows, None).reshape(width, len(systems), self.replicates)
+
     def _put_together(self, rows: Sequence[int], out: NDArray[np.float64] | None) -> NDArray[np.float64]:
         product, columns = self._product, self._columns
         if out is None:

@@ -223,9 +223,14 @@ def _is_sound(path: Path, checksum: str, modified: int) -> bool:
     return True
 
 
-def _open(store: Store, receipt: Receipt) -> StoredArrays:
-    """Map a file of cells: rows are read as they are needed, but only after the whole file has been checked."""
-    path = store.root / receipt.file
-    if path.is_file():
-        _is_sound(path, receipt.checksum, path.stat().st_mtime_ns)
+@lru_cache(maxsize=64)  # each holds a file open
+def _map_sound(path: Path, checksum: str, modified: int) -> StoredArrays:
+    """Map a file that has been found sound; what is read of it again need not be described again."""
+    _is_sound(path, checksum, modified)
     return map_arrays(path)
+
+
+def _open(store: Store, receipt: Receipt) -> StoredArrays:
+    """Map a file of cells: rows are read as they are needed, but only after all of it was found sound."""
+    path = store.root / receipt.file
+    return _map_sound(path, receipt.checksum, path.stat().st_mtime_ns) if path.is_file() else map_arrays(path)

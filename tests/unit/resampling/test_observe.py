@@ -36,6 +36,26 @@ def test_ratios_that_round_to_one_float_keep_their_exact_order():
     assert delta[1] == -delta[0]
 
 
+@pytest.mark.parametrize("largest", [50, 2**25, 2**48], ids=["few", "exact", "beyond floats"])
+def test_gains_of_ratios_are_those_of_whole_numbers_pair_by_pair(largest):
+    rng = np.random.default_rng(largest)
+    statistics = np.stack([rng.integers(0, largest, (1, 9)), rng.integers(0, 3, (1, 9)) * (largest - 7)], axis=2)
+    statistics[0, :3] = [
+        [largest // 2, largest],
+        [largest // 2, largest],
+        [largest // 2 + 1, largest],
+    ]  # a tie, and the next number
+    score = small.make_measure(statistics, score=lambda s: np.round(s[0] / s[1], 10))
+    delta = observe(score).delta
+    for pair, (a, b) in enumerate(small.all_pairs(9)):
+        (n_a, c_a), (n_b, c_b) = (tuple(map(int, statistics[0, system])) for system in (a, b))
+        if not (c_a and c_b):
+            assert np.isnan(delta[pair])
+            continue
+        gain, rounded = (n_a * c_b - n_b * c_a) / (c_a * c_b), float(np.round(n_a / c_a, 10) - np.round(n_b / c_b, 10))
+        assert delta[pair] == (0.0 if gain == 0 else rounded if rounded * gain > 0 else gain)
+
+
 def test_equal_ratios_with_different_denominators_are_a_tie():
     statistics = np.array([[[1, 3], [7, 21]]])
     observed = observe(small.make_measure(statistics, score=lambda s: 100 * s[0] / s[1]))

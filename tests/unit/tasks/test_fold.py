@@ -17,7 +17,7 @@ from pipeline.plan.inventory import Inventory
 from pipeline.plan.task import Receipt, pack_mask
 from pipeline.resampling.address import CELL, count_cells
 from pipeline.resampling.measures import BINS, PairCounts
-from pipeline.store.array_files import write_arrays
+from pipeline.store.array_files import map_arrays, write_arrays
 from pipeline.store.runs import Store
 from pipeline.store.zstandard import zstd
 from pipeline.tasks.cell_files import pack_counts, stored_scores
@@ -173,6 +173,25 @@ def test_damaged_bytes_are_never_folded(tmp_path: Path) -> None:
     coverage = Inventory.of([receipt]).coverage("address", SYSTEMS, REPLICATES)
     with pytest.raises(StoreError, match="P705"):
         list(fold(Cells(COLUMN, "full", np.arange(6), coverage, REPLICATES), slice(0, 6), store))
+
+
+def test_a_file_that_is_read_again_is_described_once_and_checked_again_if_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, opened = Store(tmp_path / ".store"), []
+    receipt = store_cells(store, SYSTEMS, 0, 2, 1)
+    coverage = Inventory.of([receipt]).coverage("address", SYSTEMS, REPLICATES)
+    own = Cells(COLUMN, "full", np.arange(6), coverage, REPLICATES)
+    monkeypatch.setattr(module, "map_arrays", lambda path: opened.append(path) or map_arrays(path))
+    first, again = (read_scores(own, 1, np.arange(3), CELL, store) for _ in range(2))
+    assert first.tobytes() == again.tobytes()
+    assert len(opened) == 1
+    path = store.root / receipt.file
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(StoreError, match="P705"):
+        read_scores(own, 1, np.arange(3), CELL, store)
 
 
 def test_memory_does_not_grow_with_the_number_of_cells(tmp_path: Path) -> None:
