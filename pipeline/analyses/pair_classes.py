@@ -1,4 +1,4 @@
-"""Which pairs belong together: classes of pairs by what a coordinate says of their two systems.
+"""Classes of pairs by a coordinate of their two systems.
 
 The coordinate is the study's `systems.relation`, else ``model``, else ``group``. Pairs of one value are the class *same*, those of
 two values *different*; a study may name any other combinations of values. A pair of which either system has no value is in no
@@ -62,7 +62,7 @@ TAKEN = ("all", "same", "different", "other")
 
 @dataclass(frozen=True)
 class Relation:
-    """What a coordinate says of each system."""
+    """The value of a coordinate for each system."""
 
     name: str
     values: dict[str, str]

@@ -100,7 +100,7 @@ def has_value(value: object) -> bool:
 
 
 def read_coordinate(cube: xr.Dataset, name: str) -> list[str]:
-    """Return what a coordinate says of each system, "" where it says nothing or is not there."""
+    """Return a coordinate of each system, "" where it is empty or missing."""
     if name not in cube.variables or cube[name].dims != ("system",):
         return [""] * cube.sizes["system"]
     return [str(value) if has_value(value) else "" for value in cube[name].values.tolist()]

@@ -78,7 +78,7 @@ def say_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def in_parts(title: str, drawn: Sequence[T]) -> Iterator[tuple[str, Sequence[T]]]:
-    """Go through figures of so many things as there are colours, all but a single one with its number in the title.
+    """Yield figures of as many things as there are colours; where there are several figures, their titles are numbered.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def load_analysis(name: str, options: Mapping[str, Any] | None = None, *, test_s
 
 
 def accept_finding(name: str, found: Any) -> Finding:
-    """Return what an analysis found, with a reason in every row that has a number which is not finite.
+    """Return the finding of an analysis, with a reason in every row that has a number which is not finite.
 
     A report shows such a number as missing, and says why: by the row's own ``reason``, or else by naming its keys.
 

@@ -63,7 +63,7 @@ def read_strata(data: xr.Dataset, unit_of_item: NDArray[np.int64]) -> NDArray[np
 
 
 def read_documents(data: xr.Dataset) -> NDArray[np.int64] | None:
-    """Return the document of each item, numbered from 0 in the order of their first items; None where nobody knows them."""
+    """Return the document of each item, numbered from 0 in the order of their first items; None where they are not known."""
     return _number(np.asarray(data["document"].values, np.int64)) if "document" in data.coords else None
 
 

@@ -41,7 +41,7 @@ MOST_BYTES = 100_000_000
 
 
 def load(study: Path, overrides: dict[str, Any]) -> LoadedStudy:
-    """Read a study with what the command line says otherwise."""
+    """Read a study with the overrides of the command line."""
     from pipeline.study.load import load_study
 
     flags = {"replicates": "resampling.replicates", "seed": "seed", "test_sizes": "resampling.test_sizes"}

@@ -60,7 +60,7 @@ def _parse_margin(text: str) -> tuple[str, float]:
 
 
 def place_of_history(runs: Path, loaded: LoadedStudy) -> Path:
-    """Return where the history of a study is if nobody says: beside its runs."""
+    """Return the default folder of a study's history: beside its runs."""
     return runs / ".history" / loaded.study.slug
 
 
@@ -165,7 +165,7 @@ def _refuse_others(known: Collection[str], names: Sequence[str]) -> None:
 
 
 def is_github(asked: bool | None) -> bool:
-    """Say whether annotations are wanted: where nobody says, inside a workflow."""
+    """Say whether annotations are wanted: by default, inside a workflow of GitHub."""
     return asked if asked is not None else os.environ.get("GITHUB_ACTIONS") == "true"
 
 

@@ -48,7 +48,7 @@ def explain(code: str | None, as_json: bool) -> None:
 
 
 def _name(code: str) -> str:
-    """Return the code that somebody typed or copied, `p203` or `error[P203]:`, as the tables have it."""
+    """Return a code as the tables have it, however it was typed or copied: `p203` or `error[P203]:`."""
     from pipeline.error_codes import CODES
     from pipeline.error_help import EXIT_CODES
     from pipeline.errors import UsageError

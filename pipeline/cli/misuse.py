@@ -87,7 +87,7 @@ def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
 
 
 def _missing(error: click.MissingParameter) -> Problem:
-    """Say what a command needs, and how it is called."""
+    """Say which arguments a command lacks, with an example of a call."""
     if error.ctx is None or error.param is None:
         return Problem("P003", _say(error.format_message()), help=_look_up(error.ctx))
     help_ = _look_up(error.ctx)

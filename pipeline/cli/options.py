@@ -51,7 +51,7 @@ SECTIONS = {
     "What there is": ("metrics", "formats", "procedures", "presets", "analyses"),
     "Help": ("explain", "schema", "completion"),
 }
-"""The commands by what one wants, as `pipeline --help` has them."""
+"""The commands grouped by purpose, as `pipeline --help` shows them."""
 
 KINDS = {"analyses": "analyses", "procedures": "procedures", "presets": "presets", "metrics": "metrics", "formats": "readers"}
 """The families whose names help shows, by the command that lists them with what each is."""

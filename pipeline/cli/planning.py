@@ -1,4 +1,4 @@
-"""`pipeline power` and `pipeline expect`: what a gain takes to be found, and what may be believed of one, without any outputs."""
+"""`pipeline power` and `pipeline expect`: what it takes to find a gain, and how far to believe one, without any outputs."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def survey_test_set(
 
 @contextmanager
 def _gathered(problems: list[Problem]) -> Iterator[None]:
-    """Keep what is wrong with the data beside what else is wrong, to raise it all at once."""
+    """Collect problems of the data with the other problems, to raise all at once."""
     try:
         yield
     except DataError as exc:
@@ -227,7 +227,7 @@ def _group_items(
 
 
 def _nothing_varies(frame: Frame, unit: str, strata: str | None, where: str) -> list[Problem]:
-    """Return what is wrong where resampling always gives the same test set: each unit is alone, or there is only one."""
+    """Return a problem where resampling always gives the same test set: each unit is alone in its stratum, or there is only one."""
     always = "resampling always gives the same test set"
     problems = []
     if strata is not None and len(frame.strata) == len(frame.units):
@@ -243,7 +243,7 @@ def _nothing_varies(frame: Frame, unit: str, strata: str | None, where: str) -> 
 
 
 def alignment_table(survey: Survey) -> list[AlignmentRow]:
-    """Return one row a system: how many items it has, shares with the gold, lacks, has twice, and who has the same output."""
+    """Return one row for each system: its items, those shared with the gold, missing and repeated ones, and systems equal to it."""
     twins = {system: tuple(other for other in group if other != system) for group in survey.identical for system in group}
     return [
         AlignmentRow(o.system, o.n_items, o.n_items - o.extra, o.missing, o.duplicates, twins.get(o.system, ()), o.published)

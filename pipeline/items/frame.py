@@ -34,7 +34,7 @@ TRAITS: Mapping[str, Callable[[str], object]] = {
     "punctuation": _PUNCTUATION.search,
     "spaces before commas and full stops": _SPACED.search,
 }
-"""What a text may have, by how it is called in messages."""
+"""Traits of texts, by their names in messages."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Kind:
 
 
 def describe_kind(items: Items) -> Kind:
-    """Count what a gold or an output holds.
+    """Count the traits of a gold or an output.
 
     Examples
     --------

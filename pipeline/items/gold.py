@@ -32,7 +32,7 @@ __all__ = [
 
 
 def reader_options(spec: TestSet) -> Mapping[str, Any]:
-    """Return what a study says of the columns of files, and of items that are missing, as readers take it."""
+    """Return a study's settings for columns and missing items, in the form that readers take."""
     return {"columns": dict(spec.columns), "missing": spec.missing}
 
 

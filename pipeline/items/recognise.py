@@ -44,7 +44,7 @@ class FormatFound(NamedTuple):
 
     @property
     def as_written(self) -> str | dict[str, Any]:
-        """What a study says of it."""
+        """The format as a study writes it."""
         return {"name": self.name, **self.options} if self.options else self.name
 
 

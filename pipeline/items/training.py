@@ -107,7 +107,7 @@ def _load_training_items(data: str, base: str, digest: str) -> TrainingItems:
 
 
 def lend_items(items: TrainingItems) -> TrainingItems:
-    """Return items for one trainer: what it does to their columns or features, the trainings after it do not see."""
+    """Return items for one trainer: its changes to their columns or features are not seen by later trainings."""
     features = items.features
     if features is not None:
         features = features.view()

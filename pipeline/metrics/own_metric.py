@@ -1,4 +1,4 @@
-"""The metric of a user's own code: what it must have, and what holds it to that while it counts and scores."""
+"""A metric of the user's own code: what it must define, and the checks while it counts and scores."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OwnMetric(Metric):
 
     @property
     def signature(self) -> str:
-        """The name, the digest of the code and what the object says of itself."""
+        """The name, the digest of the code and the object's own signature."""
         return self._signature
 
     def prepare(self, gold: Items | None) -> Any:
@@ -130,7 +130,7 @@ class OwnMetric(Metric):
 
 
 def _lacking(made: Any) -> Iterator[str]:
-    """Say what an object has not, or has otherwise, of what a metric has."""
+    """Say which parts of a metric an object lacks, or defines in another way."""
     names = getattr(made, "statistics", None)
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) for name in names):
         yield "it has no `statistics`, a tuple of names"

@@ -47,7 +47,7 @@ class WinRate(Metric):
         return f"win-rate|column:{self.column}|tie:0.5|unit:percent"
 
     def prepare(self, gold: Items | None) -> None:
-        """Nothing: who won is already judged."""
+        """Return nothing: the winner is already known."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
         """Return the win of each item on the decimal lattice of the file, and 1.

@@ -15,7 +15,7 @@ _FILES, _TOLD = "files", "told.json"
 
 
 def save_files(sources: Iterable[Path], folder: Path, told: Mapping[str, Any]) -> None:
-    """Bring files and folders, those that are there, into a folder, and what is told of them."""
+    """Put those files and folders that exist into a folder, with the facts to keep about them."""
     place = folder / _FILES
     place.mkdir()
     for source in sources:

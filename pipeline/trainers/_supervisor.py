@@ -258,7 +258,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _say(message: dict[str, Any]) -> None:
-    # The parent may be gone: there is nobody to tell.
+    # The parent may be gone: then no one reads this.
     with contextlib.suppress(BrokenPipeError):
         os.write(1, marshal.dumps(message))
 

@@ -72,7 +72,7 @@ class PythonTrainer(Trainer):
 
     @property
     def signature(self) -> str:
-        """The name, the object with the digest of its code, and what the object says of itself."""
+        """The name, the object with the digest of its code, and the object's own signature."""
         return "|".join([self.name, self.object, self._code, str(getattr(self._trainer, "signature", ""))])
 
     def fit(self, items: TrainingItems, sample: NDArray[np.int64], *, seed: int, workdir: Path) -> Any:

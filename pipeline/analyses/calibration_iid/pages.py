@@ -44,7 +44,7 @@ def list_tables(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iter
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a population and metric."""
+    """Yield the figures, one for each population and metric."""
     for where in _places(rows):
         own = [row for row in select(rows, **where, kind="bin") if row["share"] is not None]
         if not own:

@@ -110,7 +110,7 @@ def list_points(carried: Carried) -> Iterator[dict[str, Any]]:
 
 
 def show_lines(lines: Sequence[Mapping[str, Any]], section: str, shared: Sequence[str]) -> Iterator[Table]:
-    """Go through the tables of slopes, one a base, metric and procedure."""
+    """Yield the tables of slopes, one for each base, metric and procedure."""
     for where in _places(lines):
         own = select(lines, **where)
         title = f"Gains elsewhere by gains on {where['test_set']} · {name_metric(where['metric'])} · {where['procedure']}"

@@ -72,7 +72,7 @@ class Sampling:
 
     @property
     def label(self) -> str:
-        """What it is called.
+        """Its name.
 
         Examples
         --------

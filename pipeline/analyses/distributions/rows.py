@@ -55,7 +55,7 @@ def describe_groups(groups: Sequence[Group], where: Mapping[str, Any]) -> Iterat
 
 
 def compare_models(groups: Sequence[Group], where: Mapping[str, Any], direction: float) -> Iterator[dict[str, Any]]:
-    """Go through every two models on the same training samples: who is better how often, and how they go together."""
+    """Yield a row for every two models on the same training samples: how often each is better, and their correlation."""
     for one, other in combinations(groups, 2):
         if one.sampling != other.sampling or one.model == other.model or one.sampling.method in (RUNS, WHOLE):
             continue

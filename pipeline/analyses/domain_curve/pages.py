@@ -1,4 +1,4 @@
-"""What the report shows of thresholds by domain: a table, the thresholds side by side, and the pairs of each test set."""
+"""Thresholds by domain in a report: a table, the thresholds side by side, and the pairs of each test set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LONGEST = 28
 def list_tables(
     cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]], notes: Sequence[str]
 ) -> Iterator[Table]:
-    """Go through the tables, one a metric and procedure, a row a test set."""
+    """Yield the tables, one for each metric and procedure, with a row for each test set."""
     for test in tests:
         where = {"metric": test["metric"], "procedure": test["procedure"]}
         title = f"{test['units']:,} units · {name_metric(test['metric'])}{name_procedure(cubes, test['procedure'])}"
@@ -67,7 +67,7 @@ def _shown(row: Mapping[str, Any]) -> dict[str, Any]:
 def list_figures(
     cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]
 ) -> Iterator[Figure]:
-    """Go through the figures of each metric and procedure: all test sets side by side, and their pairs, so many as colours."""
+    """Yield the figures of each metric and procedure: all test sets side by side, and their pairs, as many as there are colours."""
     for metric, procedure in dict.fromkeys((row["metric"], row["procedure"]) for row in rows):
         where = {"metric": metric, "procedure": procedure}
         own, added = select(rows, **where), name_procedure(cubes, procedure)

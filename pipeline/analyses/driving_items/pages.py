@@ -68,7 +68,7 @@ def list_tables(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a test set and metric: the items that add and take most of each pair."""
+    """Yield the figures, one for each test set and metric: the items that add most to each pair's gain and take most from it."""
     for row in select(rows, kind="test-set"):
         where = {"test_set": row["test_set"], "metric": row["metric"]}
         pairs = select(rows, **where, kind="pair")

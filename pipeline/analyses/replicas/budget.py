@@ -117,7 +117,7 @@ def _points(parts: _Parts) -> Iterator[dict[str, Any]]:
 
 
 def list_budget_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a test set and metric, a panel for each of the nearest pairs of models."""
+    """Yield the figures, one for each test set and metric, with a panel for each of the nearest pairs of models."""
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
         own = select(rows, test_set=test_set, metric=metric)
         gaps = {(row["model_a"], row["model_b"]): row["delta"] for row in own}
@@ -141,7 +141,7 @@ def list_budget_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
 
 
 def show_budgets(rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """Go through the tables of what there is and of the best use of as many outputs, one a test set and metric."""
+    """Yield the tables of the outputs there are and of the best use of as many, one for each test set and metric."""
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
         where = {"test_set": test_set, "metric": metric}
         ends = [row for row in select(rows, **where) if row["kind"] in ("now", "best")]

@@ -31,7 +31,7 @@ FEWEST = 9
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Dataset]) -> Iterator[Figure]:
-    """Go through the figures, one a test set and metric on which models have three runs or more."""
+    """Yield the figures, one for each test set and metric on which models have three runs or more."""
     drawn = [row for row in rows if row["kind"] == "gains" and (row["gains"] or 0) >= FEWEST]
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in drawn):
         own = select(drawn, test_set=test_set, metric=metric)
@@ -76,7 +76,7 @@ def _describe(rows: Sequence[Mapping[str, Any]], pairs: Sequence[tuple[str, str]
 def describe_panels(
     name: str, title: str, alt: str, caption: str, draw: Callable[[Panels], None], table: str, panels: int
 ) -> Figure:
-    """Return a figure of so many pairs of models, two in a row."""
+    """Return a figure with a panel for each of several pairs of models, two in a row."""
     deep = -(-panels // min(_COLUMNS, panels))
     return Figure(name, title, alt, caption, draw, table, size=(7.2, 0.3 + 2.1 * deep), panels=True, plain=True)
 

@@ -1,4 +1,4 @@
-"""Which gains a comparison of so many runs would have found, counted over the runs that there are.
+"""The gains that a comparison of a number of runs would have found, counted over the existing runs.
 
 With one run of each model all pairs of runs are taken; with n the means of n runs, in all choices or in some that are drawn.
 """
@@ -35,7 +35,7 @@ def list_numbers(options: ReplicaOptions, pool: int) -> tuple[int, ...]:
 
 
 def why_refused(number: int, pool: int) -> str | None:
-    """Say why so many runs are not drawn from a pool."""
+    """Say why this number of runs is not drawn from a pool."""
     if POOL * number <= pool:
         return None
     return f"a pool of {pool} runs is below {POOL * number}: subsets of {number} would be too much alike"

@@ -108,7 +108,7 @@ class ModelGains:
         return self.delta - reach, self.delta + reach
 
     def within_margin(self, margin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the p of two one-sided tests: that who is ahead, and who is behind, is not worse by the margin."""
+        """Return the p of two one-sided tests: that the model ahead, and the one behind, is not worse by the margin."""
         ahead, behind = two_one_sided(self.delta, self.se, self.degrees, margin=margin)
         return ahead, behind
 

@@ -1,4 +1,4 @@
-"""What the quasi-F says of all pairs of models, as rows like those of counted nulls: gain, standard error, interval and p."""
+"""The quasi-F of all pairs of models, as rows like those of counted nulls: gain, standard error, interval and p."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def list_score_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr
 
 
 def list_p_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures of p by number of runs, one a test set and metric on which p of two numbers or more is known."""
+    """Yield the figures of p by number of runs, one for each test set and metric with p of two numbers or more."""
     known = [row for row in rows if row["kind"] == "subset" and row["p_median"] is not None]
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in known):
         by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""One run for its model: which is the highest, the median and the lowest by score, and what a test of two such runs says.
+"""One run in place of its model: the highest, the median and the lowest by score, and the tests of two such runs.
 
 With one run of each, p depends on which one it happened to be: a low run of the better model beside a high run of the other may
 hide what all runs show (Clark and others 2011, P11-2031, Table 2). The median run is the one to look at where outputs are read.

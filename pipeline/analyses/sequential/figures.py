@@ -1,4 +1,4 @@
-"""Confidence sequences against the number of units, a panel a pair, with the interval of a single look beside them."""
+"""Confidence sequences against the number of units, a panel for each pair, with the interval of a single look."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Looks = Sequence[Mapping[str, Any]]
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a test set and metric, and as many as six panels each ask."""
+    """Yield the figures of each test set and metric, with at most six panels each."""
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in select(rows, kind="look")):
         own = select(rows, kind="look", test_set=test_set, metric=metric)
         pairs = dict.fromkeys((row["system_a"], row["system_b"]) for row in own)

@@ -189,7 +189,7 @@ def _read_undecided(cube: xr.Dataset, same: NDArray[np.bool_], **where: str) -> 
 
 
 def _by_t(cube: xr.Dataset, *, metric: str, test_size: str, procedure: str) -> NDArray[np.float64]:
-    """Return the one-sided p of whoever is ahead by Student's t, also of t without the skewness of units where it is known."""
+    """Return the one-sided p of the system ahead by Student's t, also of t without the skewness of units where it is known."""
     student = read_few_units(cube, metric=metric, test_size=test_size, procedure=procedure) / 2
     tails = read_student_tails(cube, test_size=test_size)
     if tails is None or "acceleration" not in cube.variables:

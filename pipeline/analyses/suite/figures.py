@@ -30,7 +30,7 @@ _LONGEST = 24
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]], cubes: Mapping[str, xr.Dataset]) -> Iterator[Figure]:
-    """Go through the forests, one a metric and procedure."""
+    """Yield the forests, one for each metric and procedure."""
     for metric, procedure in dict.fromkeys((row["metric"], row["procedure"]) for row in rows if row["kind"] == "pair"):
         own = select(rows, metric=metric, procedure=procedure)
         pairs = select(own, kind="pair", shown=True)

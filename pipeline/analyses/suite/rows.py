@@ -1,4 +1,4 @@
-"""What a suite says, as rows of plain values: the better system first, the most decided pairs on top."""
+"""The conclusions of a suite as rows of plain values: the better system first, the most decided pairs on top."""
 
 from __future__ import annotations
 

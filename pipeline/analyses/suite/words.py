@@ -1,4 +1,4 @@
-"""What a suite says in words, from its rows: a sentence or a few for each pair, and what holds of all pairs."""
+"""The conclusions of a suite in words, from its rows: a few sentences for each pair, and for all pairs."""
 
 from __future__ import annotations
 

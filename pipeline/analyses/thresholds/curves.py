@@ -118,7 +118,7 @@ def _reach(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Figure]:
-    """Go through the figures, one a test set, metric and procedure, or several where there are more classes than colours."""
+    """Yield the figures, one for each test set, metric and procedure, or several where there are more classes than colours."""
     for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
         where = dict(zip(_PLACE, place, strict=True))
         own = select(rows, **where)

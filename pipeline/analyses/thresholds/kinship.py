@@ -54,7 +54,7 @@ class _Labelled:
 
 @dataclass(frozen=True)
 class _Deals:
-    """How labels are dealt: all arrangements where they are few, otherwise so many drawn at an address."""
+    """How labels are permuted: all arrangements where they are few, otherwise a number of them drawn at an address."""
 
     number: int
     permutations: int
@@ -65,7 +65,7 @@ class _Deals:
         return self.number <= self.permutations
 
     def deal(self, labels: NDArray[np.int64], rows: int) -> Iterator[NDArray[np.int64]]:
-        """Go through (arrangement, system) labels, so many at a time."""
+        """Yield (arrangement, system) labels, a block at a time."""
         if self.complete:
             whole = np.array(list(list_arrangements(labels)))
             yield from (whole[at : at + rows] for at in range(0, len(whole), rows))
@@ -84,7 +84,7 @@ def kinship_rows(
     test_set: str,
     test_size: str,
 ) -> Iterator[dict[str, Any]]:
-    """Go through classes of pairs: how large their standard errors are beside those of all other pairs, with the gain held.
+    """Yield a row for each class of pairs: its standard errors compared with those of all other pairs, with the gain held.
 
     All arrangements of the labels are counted where they are at most ``permutations``; otherwise so many are drawn, at an address
     made from the study's seed, the test set and the test size.

@@ -1,4 +1,4 @@
-"""What a report shows of thresholds: tables, a figure of the classes, sentences of verdicts, and marks in the scatters."""
+"""Thresholds in a report: tables, a figure of the classes, sentences of verdicts, and marks in the scatters."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
 
 
 def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures of the classes of pairs of the full test sets, where there are several, so many at a time as fit."""
+    """Yield the figures of the classes of pairs of the full test sets, where there are several, as many in each as fit."""
     full = [row for row in rows if row["test_size"] == FULL and (row["gain"] is not None or row["se_gain"] is not None)]
     for place in dict.fromkeys(tuple(row[key] for key in _KEYS) for row in full):
         where = dict(zip(_KEYS, place, strict=True))

@@ -33,7 +33,7 @@ _GAP = 0.27  # between labels, in decades
 
 
 def list_figures(rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a test set, metric and way to make null data sets; a panel is a test, a curve a pair."""
+    """Yield the figures, one for each test set, metric and kind of null data set; a panel is a test, a curve a pair."""
     usable = [row for row in rows if row["quantiles"] and row["nulls"] >= FEWEST and row["design"] != AS_THEY_ARE]
     for where in dict.fromkeys((row["test_set"], row["metric"], row["design"]) for row in usable):
         own = select(usable, **dict(zip(("test_set", "metric", "design"), where, strict=True)))

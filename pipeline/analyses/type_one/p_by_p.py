@@ -84,7 +84,7 @@ def _read_own(cube: xr.Dataset, metric: str) -> dict[str, dict[str, dict[frozens
 
 
 def show_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """Go through the tables, one a test set and metric, with a row for each second procedure and kind of p that has a figure."""
+    """Yield the tables, one for each test set and metric, with a row for each second procedure and kind of p that has a figure."""
     for test_set, metric in dict.fromkeys((row["test_set"], row["metric"]) for row in rows):
         where = {"test_set": test_set, "metric": metric}
         own, alpha = select(rows, **where), _alpha(cubes[test_set])
@@ -122,7 +122,7 @@ def _count(rows: Sequence[Mapping[str, Any]], alpha: float) -> dict[str, Any]:
 
 
 def draw_p_by_p(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Go through the figures, one a test set, metric and second procedure."""
+    """Yield the figures, one for each test set, metric and second procedure."""
     for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
         where = dict(zip(_PLACE, place, strict=True))
         own = select(rows, **where)

@@ -216,7 +216,7 @@ def _read(path: Path, file: BinaryIO) -> Any:
     meter.expect(stored)
     try:
         if head.startswith(b"PAR"):
-            # One file is one table: folders of parts and types guessed from their names are nobody's wish here.
+            # One file is one table: do not read folders of parts, or guess types from their names.
             return _read_parquet(parquet.ParquetFile(file), arrow, meter)
         if head.startswith(b"FEA1"):
             return feather.read_table(file)  # which knows no compression

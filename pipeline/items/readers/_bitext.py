@@ -35,7 +35,7 @@ def read_bitext(paths: Sequence[Path], warnings: list[str]) -> list[Items]:
 
 
 def bitext_items(pairs: Sequence[Sequence[tuple[str, ...]]], lines: Lines, *, first: int = 1) -> Items:
-    """Return the items of pairs of sentences, one a line from the line ``first`` on."""
+    """Return the items of pairs of sentences, one on each line from the line ``first`` on."""
     columns = {name: tuple(pair[side] for pair in pairs) for side, name in enumerate(("source", "target"))}
     ids = tuple(str(k + 1) for k in range(len(pairs)))
     return Items(ids, columns, lines.source, tuple(range(first, first + len(pairs))))

@@ -46,7 +46,7 @@ class ScoredFormat(Reader):
         return None
 
     def tell_missing(self, source: str, names: Sequence[str], count: int, why: str) -> None:
-        """Say which of so many items of a file have no score."""
+        """Say which items of a file have no score."""
         if names:
             self._told.append(f"{source}: {len(names)} of {count} items are missing, {why}: {name_some(names)}")
 
@@ -164,7 +164,7 @@ def _is_text(text: str) -> bool:
 
 
 def only_system(found: Mapping[str, _Value], system: str | None, source: str) -> dict[str, _Value]:
-    """Return what a file holds of its systems; where it is to hold one, what it has of that, whatever it calls its only one.
+    """Return the content of a file by system; where it should hold one system, that of its only one, whatever its name.
 
     Raises
     ------

@@ -58,7 +58,7 @@ class Roles:
 def find_roles(
     table: Table, *, system: str | None, columns: Mapping[str, str], leave_out: Collection[str], layout: str, models: bool
 ) -> Roles:
-    """Return what the columns of a table are, by the names that a study gives, else by usual names.
+    """Return the roles of a table's columns, by the names that a study gives, else by usual names.
 
     Parameters
     ----------
