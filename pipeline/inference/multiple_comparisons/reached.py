@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.resampling.standard_errors.enclosure_loops import WITHIN
 from pipeline.resampling.standard_errors.enclosures import Enclosed
 
 __all__ = ["Reached", "count_all", "count_enclosed", "count_reaching"]
 
 _FEW = 64  # pairs, whose t* NumPy counts before a kernel is loaded
-_OPEN, _REACHES = 1, 2  # of a t*: it must be known, and it surely reaches what counts as its pair's t
 
 
 class Reached(NamedTuple):
@@ -79,15 +77,12 @@ def count_enclosed(blocks: Iterable[Enclosed], *, cap: NDArray[np.float64], leas
     found = Reached.nothing(len(cap), replicates)
     for block in blocks:
         rows, largest = block.rows, found.largest[block.replicates]
-        told = np.zeros(block.least.shape, np.uint8)
-        _find_open(block.least, block.greatest, cap[rows], least[rows], largest, found.own[rows], told)
-        places = np.flatnonzero((told & _OPEN).view(np.bool_))  # of numbers it takes several times as long
-        pair, replicate = np.divmod(places, len(largest))
+        pair, replicate, reaches = block.find_open(cap=cap[rows], least=least[rows], largest=largest, own=found.own[rows])
         _count_open(
-            np.concatenate([[0], np.cumsum(np.bincount(pair, minlength=len(told)))]),
+            np.searchsorted(pair, np.arange(rows.stop - rows.start + 1)),
             replicate,
             block.exactly(pair, replicate),
-            (told.ravel()[places] & _REACHES) > 0,
+            reaches,
             cap[rows],
             least[rows],
             largest,
@@ -144,45 +139,6 @@ def count_reaching(
             reached += highest >= threshold
         own[pair] = alone
         successive[pair] = reached
-
-
-@kernel
-def _find_open(
-    smallest: NDArray[np.float64],
-    greatest: NDArray[np.float64],
-    cap: NDArray[np.float64],
-    least: NDArray[np.float64],
-    largest: NDArray[np.float64],
-    own: NDArray[np.int64],
-    told: NDArray[np.uint8],
-) -> None:
-    """Mark the t* that must be known, and count those that surely reach what counts as the pair's t.
-
-    Parameters
-    ----------
-    smallest, greatest : (pair, replicate) float64
-        Bounds of t*².
-    cap, least : (pair,) float64
-    largest : (replicate,) float64
-        Of the pairs before.
-    own : (pair,) int64
-        Added to.
-    told : (pair, replicate) uint8
-        Filled with `_OPEN` and `_REACHES`.
-    """
-    bar = largest * largest * (1.0 - WITHIN)  # what the square of that of these too is not below
-    for pair in range(len(smallest)):
-        most, threshold, alone = cap[pair] * cap[pair], max(least[pair], 0.0) * max(least[pair], 0.0), 0
-        sure, possible = threshold * (1.0 + WITHIN), threshold * (1.0 - WITHIN)
-        for i in range(smallest.shape[1]):
-            low, high = smallest[pair, i], greatest[pair, i]
-            low, high = low if low < most else most, high if high < most else most
-            reaches, is_open = low >= sure, (high > bar[i]) | ((low < sure) & (high >= possible))
-            alone += reaches
-            told[pair, i] = _OPEN * is_open + _REACHES * reaches
-            low *= 1.0 - WITHIN
-            bar[i] = low if low > bar[i] else bar[i]
-        own[pair] += alone
 
 
 @kernel

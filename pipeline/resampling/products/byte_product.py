@@ -54,6 +54,7 @@ LANES = 16
 MOST_DRAWS = 2**24
 """Draws of a replicate up to which sums of digits stay below 2³¹: nothing is multiplied in bytes where there are more."""
 
+_TYPES: tuple[np.dtype[Any], ...] = np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.int32)
 _TILES = "amx"  # the form for which columns lie in tiles
 
 
@@ -111,9 +112,9 @@ def multiply_bytes(counts: Counts, digits: ByteColumns, *, out: NDArray[np.int32
     out : (≥ column, 16 · block) int32, optional
     """
     laid = digits.laid
-    types = [str(counts.dtype), str(laid.dtype), "int32" if out is None else str(out.dtype)]
-    if types != ["uint8", "int8", "int32"]:  # from here on there are only addresses
-        raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(types)}")
+    types = counts.dtype, laid.dtype, _TYPES[2] if out is None else out.dtype
+    if types != _TYPES:  # from here on there are only addresses
+        raise ValueError(f"counts are uint8, columns int8 and sums int32, not {', '.join(map(str, types))}")
     if counts.shape[1] != digits.quads or counts.shape[0] % VECTORS or counts.shape[2:] != (LANES, 4):
         raise ValueError(f"counts {counts.shape} and columns of {digits.quads} quads are not of the same units")
     if laid.shape != _shape_of(digits.form, digits.columns, digits.quads):

@@ -1,4 +1,4 @@
-"""The loops of `enclosures`: the highest bits of squares, bounds of t*² from sums of these, and sums of whole squares."""
+"""The loops of `enclosures`: the highest bits of squares, what bounds from sums of these leave open, and sums of whole squares."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.resampling.standard_errors.influence_products import KNOWN
 
-__all__ = ["DIGIT", "DIGITS", "WITHIN", "fill_bounds", "fill_digits", "sum_squares"]
+__all__ = ["DIGIT", "DIGITS", "WITHIN", "fill_digits", "find_open", "sum_squares"]
 
 WITHIN = 2.0**-40
 """Share of itself by which a t*² may be beyond its bounds by rounding: a hundred times as much as six operations make."""
 
 DIGITS, DIGIT = 2, 7
 """Of a square, and bits of each, which a signed byte holds whatever they are."""
+
+MOST_IN_32_BITS = 2 ** (31 - DIGITS * DIGIT)
+"""Units up to which sums of both digits over as many draws stay below 2³¹."""
+
+_OPEN, _REACHES = 1, 2  # of a t*: it must be known, and it surely reaches what counts as its pair's t
+_ANY_OPEN = 0x0101010101010101  # of eight t*
 
 
 @kernel(error_model="numpy")
@@ -25,12 +31,12 @@ def fill_digits(
     pairs: NDArray[np.int64],
     bits: int,
     cut_off: int,
-    low: NDArray[np.int8],
     high: NDArray[np.int8],
+    both: NDArray[np.int16],
     step: NDArray[np.float64],
     whole: NDArray[np.float64],
 ) -> None:
-    """Fill the highest bits of squares on the lattice of `squares_of`, two digits, with its step and the sum of squares."""
+    """Fill the highest bits of squares on the lattice of `squares_of`, one digit and two, with its step and the sum of squares."""
     squares, most = np.empty(centred.shape[1]), 2 ** (DIGITS * DIGIT) - 1
     for pair in range(len(pairs)):
         a, b, largest = centred[pairs[pair, 0]], centred[pairs[pair, 1]], 0.0
@@ -46,50 +52,114 @@ def fill_digits(
             total += steps
             # The largest may have been rounded up to the next power of 2, and would be a digit that no signed byte holds.
             highest = min(steps >> cut_off, most)
-            low[pair, unit], high[pair, unit] = highest & (2**DIGIT - 1), highest >> DIGIT
+            both[pair, unit], high[pair, unit] = highest, highest >> DIGIT
         whole[pair] = total * step[pair]
 
 
 @kernel(error_model="numpy")
-def fill_bounds(
+def find_open(
     sums: NDArray[np.int32],
     drawn: NDArray[np.int32],
     line: NDArray[np.float64],
     scores: NDArray[np.float64],
+    weights: NDArray[np.uint8] | NDArray[np.float32],
     pairs: NDArray[np.int64],
     delta: NDArray[np.float64],
     step: NDArray[np.float64],
     of_line: NDArray[np.float64],
-    units: int,
-    unit_of_sums: float,
-    cut_off: float,
+    kept: NDArray[np.int8] | NDArray[np.int16],
+    units_of: tuple[float, float],
+    missing: tuple[float, float],
+    cap: NDArray[np.float64],
     least: NDArray[np.float64],
-    greatest: NDArray[np.float64],
-) -> None:
-    """Fill the bounds of t*² from sums of the (digit, pair) highest bits of squares: 0 and infinite where more must be known."""
-    highest = len(sums) - len(pairs)
-    of_low = 1.0 if highest else 0.0
-    of_high = 128.0 if highest else 1.0
-    scale, least_share, most_share = units / (units - 1), (1.0 - WITHIN) / units, (1.0 + WITHIN) / units
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    places: NDArray[np.int64],
+) -> int:
+    """Find the t* that must be known, and count those that surely reach a number.
+
+    Parameters
+    ----------
+    sums : (digit · pair, replicate) int32
+        Of the highest bits of squares.
+    drawn, line, scores, weights
+        Of replicates.
+    pairs, delta, step, of_line, kept
+        Of pairs. Closer bounds are made of the (pair, unit) bits ``kept``, where the first ones do not tell.
+    units_of, missing : tuple of float
+        What a unit of the sums and of the kept bits is of a step, and how much of a sum may be cut off.
+    cap, least : (pair,) float64
+        What |t*| count for at most, and what is to be reached; the pair with the smallest t first.
+    largest : (replicate,) float64
+        |t*| of the pairs before.
+    own : (pair,) int64
+        Added to: how many surely reach it.
+    places : (pair · replicate,) int64
+        Filled with what is open: twice pair · replicates + replicate, and one more where it is counted already.
+
+    Returns
+    -------
+    int
+        How many are open.
+    """
+    units, replicates, highest = kept.shape[1], len(largest), len(sums) - len(pairs)
+    of_low, of_high = (1.0, 128.0) if highest else (0.0, 1.0)
+    scale, few_enough = units / (units - 1), units <= MOST_IN_32_BITS
+    told, found = np.zeros(8 * ((replicates + 7) // 8), np.uint8), 0
+    words = told.view(np.uint64)
+    size = np.minimum(largest, 1e150)  # whose square is a number: more is not undefined
+    bar = size * size * (1.0 - WITHIN)  # what the square of that of these too is not below
     for pair in range(len(pairs)):
         a, b = pairs[pair]
-        low, high = sums[pair], sums[highest + pair]
-        own_step, own_line, middle = step[pair], of_line[pair], delta[pair]
-        of_squares = own_step * units / 2
-        for i in range(least.shape[1]):
-            steps = (of_high * high[i] + of_low * low[i]) * unit_of_sums
-            first = line[a, i] - line[b, i]
-            below = steps * own_step - first * first * most_share
-            above = (steps + cut_off) * own_step - first * first * least_share
-            # No less than what is told of the sum itself; no byte holds a count of more than 255, and such do not add up.
-            lost = of_squares + (2.0 * abs(first) + own_line) * own_line * most_share
-            known = (own_step > 0.0) & (lost <= KNOWN * below) & (drawn[i] == units)
-            gain = scores[a, i] - scores[b, i]
-            shift = (gain - middle) * (gain - middle)
-            smallest, largest = shift / (scale * above), shift / (scale * below)
-            undefined = gain != gain
-            least[pair, i] = np.inf if undefined else (smallest if known else 0.0)
-            greatest[pair, i] = largest if known and not undefined else np.inf
+        low, high, bits = sums[pair], sums[highest + pair], kept[pair]
+        own_step, own_line, middle, alone = step[pair], of_line[pair], delta[pair], 0
+        most, threshold = cap[pair] * cap[pair], max(least[pair], 0.0) * max(least[pair], 0.0)
+        sure, possible = threshold * (1.0 + WITHIN), threshold * (1.0 - WITHIN)
+        for i in range(replicates):
+            steps = (of_high * high[i] + of_low * low[i]) * units_of[0]
+            first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
+            below, above, adds_up = _spreads_of(steps, first, own_step, own_line, units, missing[0])
+            square, undefined = shift * shift, shift != shift
+            known = adds_up & (drawn[i] == units) & (not undefined)
+            # A product in place of a quotient: its rounding has room too.
+            reaches = (most >= sure) & ((sure <= 0.0) | undefined | (known & (square >= sure * (scale * above))))
+            misses = (most < possible) | (known & (square < possible * (scale * below)))
+            is_less = (most <= bar[i]) | (known & (square <= bar[i] * (scale * below)))
+            alone += reaches
+            told[i] = _OPEN * (not (is_less & (reaches | misses))) + _REACHES * reaches
+        for word in range(len(words)):
+            if not words[word] & _ANY_OPEN:
+                continue
+            for i in range(8 * word, min(8 * word + 8, replicates)):
+                if not told[i] & _OPEN:
+                    continue
+                counted, counts, total = (told[i] & _REACHES) > 0, weights[i], np.int32(0)
+                for unit in range(units):
+                    total = np.int32(total + np.int32(bits[unit]) * np.int32(counts[unit]))  # so that LLVM adds in 32 bits
+                first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
+                below, above, adds_up = _spreads_of(total * units_of[1], first, own_step, own_line, units, missing[1])
+                known, undefined = adds_up & (drawn[i] == units) & few_enough, shift != shift
+                smallest = np.inf if undefined else (shift * shift / (scale * above) if known else 0.0)
+                greatest = shift * shift / (scale * below) if known and not undefined else np.inf
+                smallest, greatest = min(smallest, most), min(greatest, most)
+                reaches = counted | (smallest >= sure)
+                alone += reaches & (not counted)
+                if greatest > bar[i] or (greatest >= possible and not reaches):
+                    places[found] = 2 * (pair * replicates + i) + reaches
+                    found += 1
+                bar[i] = max(bar[i], smallest * (1.0 - WITHIN))
+        own[pair] += alone
+    return found
+
+
+@kernel(error_model="numpy", inline="always")
+def _spreads_of(steps: float, first: float, step: float, of_line: float, units: int, missing: float) -> tuple[float, float, bool]:
+    """Return between what Σwx² − (Σwx)²/n is, where at most so much of a sum of squares is missing, and whether that is known."""
+    below = steps * step - first * first * ((1.0 + WITHIN) / units)
+    above = (steps + missing) * step - first * first * ((1.0 - WITHIN) / units)
+    # No less than what is told of the sum itself; no byte holds a count of more than 255, and such do not add up.
+    lost = step * units / 2 + (2.0 * abs(first) + of_line) * of_line * ((1.0 + WITHIN) / units)
+    return below, above, (step > 0.0) & (lost <= KNOWN * below)
 
 
 @kernel(error_model="numpy")

@@ -2,9 +2,11 @@
 
 Who counts how often |t*| reach a number, or looks for the largest of a replicate, needs few of them: most are far from either. Of a
 metric that is no ratio, the squares of influence values are whole numbers of some 41 bits (`influence_products`). Cut to their
-highest bits they are summed by two products of bytes, and what is cut off is less than a known number of steps for each unit drawn.
+highest bits they are summed by a product of bytes, and what is cut off is less than a known number of steps for each unit drawn.
 Each operation that makes the spread of a sum is monotone, rounding included: the least and the greatest sum there can be give
 bounds. What is left is a division of squares, whose rounding has room: roots of all would take as long as the sums.
+
+The bounds of some places can be made closer, from more bits or more units, at a small part of what t* takes.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from pipeline.resampling.products.byte_product import (
     take_units,
     zero_counts,
 )
-from pipeline.resampling.standard_errors.enclosure_loops import DIGIT, DIGITS, fill_bounds, fill_digits, sum_squares
+from pipeline.resampling.standard_errors.enclosure_loops import DIGIT, DIGITS, fill_digits, find_open, sum_squares
 from pipeline.resampling.standard_errors.influence_products import (
     InfluenceLines,
     bits_of_squares,
@@ -44,32 +46,53 @@ __all__ = ["Enclosed", "enclosures"]
 
 _FEW = 64  # pairs, whose t* are made before a kernel is loaded
 _LARGEST = 1e150  # influence value whose differences have squares
-_FAR, _USUAL = 2.6, 3.2  # a |t*| of which one in a hundred is as large, and what the largest of a replicate soon exceeds
-_FEWER = 2  # one of so many units may be enough
+_FAR, _USUAL = 1.9, 3.2  # a |t*| of which one in twenty is as large, and what the largest of a replicate soon exceeds
+_FEWER = 4, 2  # one of so many units may be enough
+_SEEN = 8  # one of so many pairs tells which units and digits are enough
+_SHARP = 1 / 3  # of a sum of squares: where a digit leaves no more of it unknown, few t* are near enough to need another
 
 
 @dataclass(frozen=True, eq=False)
 class Enclosed:
-    """Bounds of the t*² of some pairs on some replicates; infinite where t* is undefined.
+    """Some pairs on some replicates, whose t* are between bounds; infinite where t* is undefined.
 
     Parameters
     ----------
     rows : slice
         Of the pairs that were asked for.
     replicates : slice
-    least, greatest : (pair, replicate) float64
-        t*² is neither smaller nor greater, but for `pipeline.resampling.standard_errors.enclosure_loops.WITHIN`.
     """
 
     rows: slice
     replicates: slice
-    least: NDArray[np.float64]
-    greatest: NDArray[np.float64]
     _part: _Part
     _sample: _Sample
 
+    def find_open(
+        self, *, cap: NDArray[np.float64], least: NDArray[np.float64], largest: NDArray[np.float64], own: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Find the |t*| that may be the largest so far, or of which bounds do not tell whether they reach a number.
+
+        Parameters
+        ----------
+        cap, least : (pair,) float64
+            What |t*| count for at most, and what is to be reached; the pair with the smallest t first.
+        largest : (replicate,) float64
+            Of the pairs before.
+        own : (pair,) int64
+            Added to: how many surely reach it.
+
+        Returns
+        -------
+        pair, replicate : (open,) int64
+            Sorted.
+        reaches : (open,) bool
+            Whether it is among those that were added.
+        """
+        return self._part.find_open(self._sample, cap, least, largest, own)
+
     def exactly(self, pair: NDArray[np.int64], replicate: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return |t*| at some places of the bounds; those of a pair are adjacent."""
+        """Return |t*| at some places; those of a pair are adjacent."""
         return self._part.exactly(self._sample, pair, replicate)
 
 
@@ -113,12 +136,12 @@ def _enclose(
     memory_bytes: int,
 ) -> Iterator[Enclosed]:
     units, replicates = len(measure.statistics), scores.shape[1]
-    # Of each batch the squares of pairs are made anew, some of whose t* must be known.
-    batch, several = 2 * replicates_at_a_time(units, memory_bytes), max(memory_bytes // (2 * DIGITS * units), 1)
+    batch, several = replicates_at_a_time(units, memory_bytes), max(memory_bytes // (2 * DIGITS * units), 1)
     noise, score = noise_of(measure)[chosen], score_observed(measure)
     pairs = measure.pairs.astype(np.int64)[chosen]
     heavy = _heavy_units(lines.centred[np.unique(pairs)])
-    counts, of_heavy, weights = zero_counts(batch, units), zero_counts(batch, len(heavy)), np.empty((batch, units), np.float32)
+    counts, weights = zero_counts(batch, units), np.empty((batch, units), np.float32)
+    of_heavy = [zero_counts(batch, len(some)) for some in heavy]
     one = lay_out(np.ones((1, units), np.int64), form)
     asked: dict[str, Any] = {"values": values, "lines": lines, "score": score, "noise": noise, "form": form, "heavy": heavy}
     for start in range(0, len(chosen), several):
@@ -127,22 +150,22 @@ def _enclose(
         for first in range(0, replicates, batch):
             some = slice(first, min(first + batch, replicates))
             count = some.stop - first
-            packed, fewer = counts[: blocks_of(count)], of_heavy[: blocks_of(count)]
+            packed, fewer = counts[: blocks_of(count)], [each[: blocks_of(count)] for each in of_heavy]
             draw_counts(draws, first, count, packed)
-            take_units(packed, heavy, fewer)
+            for taken, each in zip(heavy, fewer, strict=True):
+                take_units(packed, taken, each)
             drawn = draw_weights(draws, first, count, out=weights)
             sums, number = lines.sums(drawn, first=first), multiply_bytes(packed, one)[0]
-            sample = _Sample(packed, fewer, number, drawn, _in_bytes(drawn), sums, np.ascontiguousarray(scores[:, some]))
+            sample = _Sample((*fewer, packed), number, drawn, _in_bytes(drawn), sums, np.ascontiguousarray(scores[:, some]))
             for part in parts:
-                yield Enclosed(part.rows, some, *part.bounds(sample), part, sample)
+                yield Enclosed(part.rows, some, part, sample)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
     """Some replicates."""
 
-    counts: NDArray[np.uint8]  # (block, quad, 16, 4)
-    of_heavy: NDArray[np.uint8]  # the same of the heavy units alone
+    counts: tuple[NDArray[np.uint8], ...]  # (block, quad, 16, 4) of the heaviest units, of more of them, and of all
     drawn: NDArray[np.int32]  # (replicate,) sums of counts: the number of units, unless a byte did not hold one
     weights: NDArray[np.float32]  # (replicate, unit), the same
     in_bytes: NDArray[np.uint8] | NDArray[np.float32]  # the same again, of which more stay in the cache, if bytes hold them
@@ -162,9 +185,10 @@ class _Part:
     noise: NDArray[np.float64]  # (pair,)
     step: NDArray[np.float64]  # (pair,) of squares
     of_line: NDArray[np.float64]  # (pair,) the most that Σwx may have lost
-    number: int  # of digits of each pair
-    is_heavy: bool  # they are those of heavy units alone
+    number: int  # of digits of each pair that are multiplied
+    taken: int  # of whose units, by the place among the counts of a sample
     digits: ByteColumns  # of the highest bits: the lower ones of all pairs if there are two, and the higher ones
+    kept: NDArray[np.int8] | NDArray[np.int16]  # (pair, unit) what closer bounds are made from: a digit, or both
 
     @classmethod
     def of(
@@ -177,49 +201,66 @@ class _Part:
         score: NDArray[np.float64],
         noise: NDArray[np.float64],
         form: str,
-        heavy: NDArray[np.int64],
+        heavy: list[NDArray[np.int64]],
         may_be_far: bool,
     ) -> _Part:
         units, (a, b) = lines.centred.shape[1], score[pairs].T
-        low, high = np.empty((2, len(pairs), units), np.int8)
+        high, both = np.empty((len(pairs), units), np.int8), np.empty((len(pairs), units), np.int16)
         step, whole = np.empty((2, len(pairs)))
-        fill_digits(lines.centred, pairs, bits_of_squares(units), _bits_cut_off(units), low, high, step, whole)
+        fill_digits(lines.centred, pairs, bits_of_squares(units), _bits_cut_off(units), high, both, step, whole)
+        unit_of_digit = 2.0 ** _bits_cut_off(units, 1) * step
+        seen = slice(None, None, _SEEN)
 
         def are_far(digit: NDArray[np.int8]) -> bool:
-            kept = digit.sum(axis=1, dtype=np.int64) * (2.0 ** _bits_cut_off(units, 1) * step)
-            return may_be_far and _are_far(np.abs(a - b), whole, kept, units)
+            told = digit[seen].sum(axis=1, dtype=np.int64) * unit_of_digit[seen]
+            return may_be_far and _are_far(np.abs(a - b)[seen], whole[seen], told, units)
 
-        digits, of_heavy = [low, high], np.ascontiguousarray(high[:, heavy])
-        is_heavy = are_far(of_heavy)
-        if is_heavy:
-            digits = [of_heavy]
-        elif are_far(high):
-            digits = [high]
+        enough = (taken for taken, some in enumerate(heavy) if are_far(high[:, some]))
+        taken, digits = next(enough, len(heavy)), [high]
+        if taken < len(heavy):
+            digits = [np.ascontiguousarray(high[:, heavy[taken]])]
+        elif not are_far(high):
+            is_sharp = np.median(units * unit_of_digit - _SHARP * whole) <= 0
+            digits = [high] if is_sharp else [both & (2**DIGIT - 1), high]
         of_line = lines.step[pairs].sum(axis=1) * units / 2
         place, laid = slice(int(rows[0]), int(rows[-1]) + 1), lay_out(np.concatenate(digits), form)
-        return cls(place, values, lines, pairs, a - b, noise[rows], step, of_line, len(digits), is_heavy, laid)
+        kept = high if taken < len(heavy) else both
+        return cls(place, values, lines, pairs, a - b, noise[rows], step, of_line, len(digits), taken, laid, kept)
 
-    def bounds(self, sample: _Sample) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (pair, replicate) bounds of t*²."""
-        sums, units = multiply_bytes(sample.of_heavy if self.is_heavy else sample.counts, self.digits), self.lines.centred.shape[1]
-        least, greatest = np.empty((2, len(self.pairs), len(sample.weights)))
-        unit_of_sums = 2.0 ** _bits_cut_off(units, self.number)
-        fill_bounds(
+    def find_open(
+        self,
+        sample: _Sample,
+        cap: NDArray[np.float64],
+        least: NDArray[np.float64],
+        largest: NDArray[np.float64],
+        own: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Do what `Enclosed.find_open` says."""
+        sums, units = multiply_bytes(sample.counts[self.taken], self.digits), self.lines.centred.shape[1]
+        places = np.empty(len(self.pairs) * len(largest), np.int64)
+        units_of = 2.0 ** _bits_cut_off(units, self.number), 2.0 ** _bits_cut_off(units, self.kept.itemsize)
+        of_all = self.taken == len(sample.counts) - 1
+        found = find_open(
             sums,
             sample.drawn,
             sample.sums,
             sample.scores,
+            sample.in_bytes,
             self.pairs,
             self.delta,
             self.step,
             self.of_line,
-            units,
-            unit_of_sums,
-            np.inf if self.is_heavy else unit_of_sums * units,  # of light units nothing is known
+            self.kept,
+            units_of,
+            (units_of[0] * units if of_all else np.inf, units_of[1] * units),  # of light units nothing is known
+            cap,
             least,
-            greatest,
+            largest,
+            own,
+            places,
         )
-        return least, greatest
+        pair, replicate = np.divmod(places[:found] >> 1, len(largest))
+        return pair, replicate, (places[:found] & 1) > 0
 
     def exactly(self, sample: _Sample, pair: NDArray[np.int64], replicate: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return |t*| at some places."""
@@ -255,7 +296,8 @@ def _are_far(gain: NDArray[np.float64], whole: NDArray[np.float64], kept: NDArra
         return bool(np.median(np.minimum(t, _USUAL) * np.sqrt(kept / whole)) > _FAR)
 
 
-def _heavy_units(centred: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the units that hold most of what the pairs of some (system, unit) systems differ by, in their order."""
+def _heavy_units(centred: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Return the units by which pairs of (system, unit) systems differ most, in their order: fewer, and more."""
     spread = len(centred) * (centred * centred).sum(axis=0) - centred.sum(axis=0) ** 2  # the squares of all pairs, summed
-    return np.sort(np.argsort(-spread, kind="stable")[: max(centred.shape[1] // _FEWER, 1)])
+    first = np.argsort(-spread, kind="stable")
+    return [np.sort(first[: max(len(first) // fewer, 1)]) for fewer in _FEWER]

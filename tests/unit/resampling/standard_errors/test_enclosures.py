@@ -18,7 +18,7 @@ from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import observe
 from pipeline.resampling.products.byte_product import forms
 from pipeline.resampling.standard_errors import enclosures as enclosing
-from pipeline.resampling.standard_errors.enclosure_loops import WITHIN, fill_bounds
+from pipeline.resampling.standard_errors.enclosure_loops import find_open
 from pipeline.resampling.standard_errors.enclosures import enclosures
 from pipeline.resampling.standard_errors.influence_products import InfluenceLines, bits_of_squares, squares_of
 from pipeline.resampling.standard_errors.influence_spread import influences
@@ -79,35 +79,64 @@ def enclose(measure, draws, scores, **options):
     return enclosures(draws, measure, replicates=REPLICATES, chosen=chosen, scores=scores, **options)
 
 
-def encloses(block, own):
-    square = np.minimum(own, 1e150) ** 2
-    return np.all((block.least * (1 - WITHIN) <= square) | np.isinf(own)) and np.all(square <= block.greatest * (1 + WITHIN))
+def look(block, least, largest):
+    """Return what is open, and what is counted as reaching a number."""
+    counts = np.zeros(len(least), np.int64)
+    shape = len(least), len(largest)
+    pair, replicate, reaches = block.find_open(cap=np.full(len(least), np.inf), least=least, largest=largest, own=counts)
+    assert np.all(np.diff(pair * len(largest) + replicate) > 0)
+    is_open, told = np.zeros((2, *shape), np.bool_)
+    is_open[pair, replicate], told[pair, replicate] = True, reaches
+    return is_open, told, counts
+
+
+def holds(block, own, least, largest):
+    """Tell whether what is not open is counted as it should be, and is not the largest so far."""
+    is_open, told, counts = look(block, least, largest)
+    reached = own >= least[:, None]
+    before = np.maximum.accumulate(np.concatenate([largest[None], own]))[:-1]
+    right = np.array_equal(counts, ((reached & ~is_open) | told).sum(axis=1)) and not np.any(told & ~reached)
+    return right and np.all(is_open | (own <= before))
+
+
+def thresholds(rng, own):
+    """Yield numbers to be reached, of which many are t* or their neighbours, and the largest of earlier pairs."""
+    at = np.maximum(own[np.arange(len(own)), rng.integers(own.shape[1], size=len(own))], 1e-100)  # whose square is a number
+    for least in (at, np.nextafter(at, np.inf), np.nextafter(at, 0), np.zeros(len(own)), np.full(len(own), 3.0)):
+        for largest in (np.zeros(own.shape[1]), rng.permutation(own[0]), np.full(own.shape[1], 2.0)):
+            yield least, largest
+
+
+WAYS = {"two digits": (2, 2), "one digit": (1, 2), "all units": (1, 2), "half": (1, 1), "quarter": (1, 0)}
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("make", [calm, one_unit_for_all, near_copies])
 @pytest.mark.parametrize("units", [5, 64, 301])
-@pytest.mark.parametrize("far", ["none", "all units", "heavy units"])
-def test_every_t_is_between_its_bounds_and_is_made_to_the_bit(monkeypatch, make, units, form, far) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_not_open_is_counted_as_every_t_would_be_which_are_made_to_the_bit(monkeypatch, make, units, form, way) -> None:
     monkeypatch.setenv("PIPELINE_PRODUCT", form)
-    answers = {"none": [False, False], "all units": [False, True], "heavy units": [True]}[far]  # but of the first block of pairs
-    asked = itertools.cycle(answers)
+    answers = {"all units": [False, False, True], "half": [False, True], "quarter": [True]}
+    asked = itertools.cycle(answers.get(way, [False]))  # but of the first block of pairs
     monkeypatch.setattr(enclosing, "_are_far", lambda *pairs: next(asked))
-    draws, measure = Draws(7, units, units), measured(make(np.random.default_rng(units), units))
+    monkeypatch.setattr(enclosing, "_SHARP", 0 if way == "two digits" else 1e9)
+    rng, draws = np.random.default_rng(units), Draws(7, units, units)
+    measure = measured(make(np.random.default_rng(units), units))
     scores = scores_of(measure, draws, undefined=[(3, 17), (12, 149)])
     expected, seen = t_by(measure, draws, scores), np.zeros((len(measure.pairs), REPLICATES), np.int64)
-    ways = set()
+    ways = []
     for block in enclose(measure, draws, scores, memory_bytes=80 * units):  # twenty pairs at a time
-        ways.add((block._part.number, block._part.is_heavy))
+        ways.append((block._part.number, block._part.taken))
         own = expected[block.rows, block.replicates]
-        assert encloses(block, own)
+        for least, largest in thresholds(rng, own):
+            assert holds(block, own, least, largest)
         pair, replicate = np.indices(own.shape).reshape(2, -1)
         assert np.array_equal(block.exactly(pair, replicate), own.ravel())
         odd = np.flatnonzero(replicate % 3 == 1)  # some alone are the same
         assert np.array_equal(block.exactly(pair[odd], replicate[odd]), own.ravel()[odd])
         seen[block.rows, block.replicates] += 1
     assert np.all(seen == 1)
-    assert ways == {(2, False), {"none": (2, False), "all units": (1, False), "heavy units": (1, True)}[far]}
+    assert set(ways) == {WAYS["two digits" if way == "two digits" else "one digit"], WAYS[way]}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -124,30 +153,39 @@ def test_a_square_that_is_rounded_up_to_a_power_of_2_is_within_the_bounds_too(mo
     expected = t_by(measure, draws, scores)
     for block in enclose(measure, draws, scores):
         own = expected[block.rows, block.replicates]
-        assert encloses(block, own)
+        for least, largest in thresholds(rng, own):
+            assert holds(block, own, least, largest)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_bounds_of_scores_without_outliers_are_within_a_hundredth(monkeypatch, form) -> None:
+def test_of_scores_without_outliers_only_what_is_within_a_hundredth_is_open(monkeypatch, form) -> None:
     monkeypatch.setenv("PIPELINE_PRODUCT", form)
     draws, measure = Draws(7, 301, 301), measured(calm(np.random.default_rng(3), 301))
-    for block in enclose(measure, draws, scores_of(measure, draws)):
-        assert np.all(block.greatest <= 1.02 * block.least)
+    scores = scores_of(measure, draws)
+    expected = t_by(measure, draws, scores)
+    for block in enclose(measure, draws, scores):
+        own = expected[block.rows, block.replicates]
+        is_open, _, _ = look(block, np.full(len(own), 1.0), np.full(own.shape[1], np.inf))
+        assert is_open.any()
+        assert np.all(np.abs(own[is_open] - 1.0) < 0.01)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_blocks_of_pairs_and_batches_of_replicates_move_no_bound(monkeypatch, form) -> None:
+def test_blocks_of_pairs_and_batches_of_replicates_leave_the_same_open(monkeypatch, form) -> None:
     monkeypatch.setenv("PIPELINE_PRODUCT", form)
+    monkeypatch.setattr(enclosing, "_are_far", lambda *pairs: False)
     draws, measure = Draws(7, 64, 64), measured(calm(np.random.default_rng(4), 64))
     scores, found = scores_of(measure, draws), []
     for memory in (2**28, 2**13):
-        least = np.full((len(measure.pairs), REPLICATES), np.nan)
+        is_open = np.zeros((len(measure.pairs), REPLICATES), np.bool_)
         blocks = list(enclose(measure, draws, scores, memory_bytes=memory))
         for block in blocks:
-            least[block.rows, block.replicates] = block.least
-        found.append((least, len(blocks)))
+            place = block.rows, block.replicates
+            is_open[place] = look(block, np.full(len(is_open[place]), 1.0), np.full(is_open[place].shape[1], np.inf))[0]
+        found.append((is_open, len(blocks)))
     assert found[0][1] < found[1][1]
     assert np.array_equal(found[0][0], found[1][0])
+    assert found[0][0].any()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -163,10 +201,12 @@ def test_a_count_that_no_byte_holds_leaves_its_replicate_open(monkeypatch, form)
     monkeypatch.setattr(enclosing, "draw_counts", wrap_around)
     expected = t_by(measure, draws, scores)
     for block in enclose(measure, draws, scores):
-        assert np.all(block.least[:, 2] == 0)
-        assert np.all(np.isinf(block.greatest[:, 2]))
-        assert np.isfinite(block.greatest).sum() == block.greatest.size - len(block.greatest)
-        pair = np.arange(len(block.least))
+        own = expected[block.rows, block.replicates]
+        is_open, told, _ = look(block, np.full(len(own), 1.0), np.full(own.shape[1], np.inf))
+        assert is_open[:, 2].all()
+        assert not told[:, 2].any()
+        assert np.delete(is_open, 2, axis=1).mean() < 0.05
+        pair = np.arange(len(own))
         assert np.array_equal(block.exactly(pair, np.full(len(pair), 2)), expected[block.rows, 2])
 
 
@@ -233,26 +273,42 @@ def test_few_t_are_made(monkeypatch) -> None:
 
 
 @pytest.mark.skipif(not forms(), reason="no product in bytes")
-def test_of_pairs_with_large_t_one_digit_is_enough_and_few_t_are_made(monkeypatch) -> None:
+def test_of_pairs_with_large_t_few_units_are_enough_and_few_t_are_made(monkeypatch) -> None:
     statistics = calm(np.random.default_rng(3), 301) + 9 * np.arange(SYSTEMS)[None, :, None]
     draws, measure = Draws(7, 301, 301), measured(statistics)
-    scores, asked, digits, exactly = scores_of(measure, draws), [], [], enclosing.Enclosed.exactly
+    scores, asked, taken, exactly = scores_of(measure, draws), [], [], enclosing.Enclosed.exactly
 
     def listen(self, pair, at):
         asked.append(len(pair))
-        digits.append(self._part.number)
+        taken.append(self._part.taken)
         return exactly(self, pair, at)
 
     monkeypatch.setenv("PIPELINE_PRODUCT", forms()[0])
     monkeypatch.setattr(enclosing.Enclosed, "exactly", listen)
     decide(measure, draws, scores, memory_bytes=80 * 301)
-    assert digits == sorted(digits, reverse=True)  # from the smallest t to the largest
-    assert digits.count(1) > digits.count(2) > 0
+    are_few = [place < 2 for place in taken]
+    assert are_few == sorted(are_few)  # from the smallest t to the largest
+    assert taken.count(0) > 0
+    assert are_few.count(True) > are_few.count(False) > 0
     assert sum(asked) < 0.1 * REPLICATES * len(measure.pairs)
 
 
-@pytest.mark.parametrize(("t", "square", "far"), [(5.0, 1.0, True), (2.0, 1.0, False), (5.0, 0.03, False)])
-def test_one_digit_is_enough_where_t_is_large_and_the_digit_holds_most_of_the_squares(t, square, far) -> None:
+@pytest.mark.skipif(not forms(), reason="no product in bytes")
+@pytest.mark.parametrize(("heaviest", "digits"), [(1.0, 1), (1e4, 2)])
+def test_of_pairs_with_small_t_one_digit_is_multiplied_unless_one_unit_leaves_it_little_to_tell(
+    monkeypatch, heaviest, digits
+) -> None:
+    monkeypatch.setenv("PIPELINE_PRODUCT", forms()[0])
+    monkeypatch.setattr(enclosing, "_are_far", lambda *pairs: False)
+    statistics = calm(np.random.default_rng(3), 301)
+    statistics[0] = (statistics[0] * heaviest).astype(np.int64)
+    draws, measure = Draws(7, 301, 301), measured(statistics)
+    blocks = enclose(measure, draws, scores_of(measure, draws))
+    assert {block._part.number for block in blocks} == {digits}
+
+
+@pytest.mark.parametrize(("t", "square", "far"), [(5.0, 1.0, True), (1.8, 1.0, False), (5.0, 0.03, False)])
+def test_a_pair_is_far_where_t_is_large_and_the_digit_holds_much_of_the_squares(t, square, far) -> None:
     """Of 256 units with one square but for the largest, 4, of whose 128th parts the digit is: it has nothing of less than 1/32."""
     units = 256
     squares = np.full((1, units), square)
@@ -265,13 +321,13 @@ def test_one_digit_is_enough_where_t_is_large_and_the_digit_holds_most_of_the_sq
 def test_a_t_is_open_where_the_lattice_may_have_lost_too_much_of_its_spread() -> None:
     """Of 64 units whose Σwx² is 5125 · 2^12 at least: 2^-26 of that is 0.31, and lattices lose 0.03 and the line's square / 64."""
     sums, drawn = np.array([[5], [40]], np.int32), np.array([64], np.int32)
-    line, scores = np.zeros((2, 1)), np.array([[2.0], [1.0]])
+    line, scores, nothing = np.zeros((2, 1)), np.array([[2.0], [1.0]]), np.zeros((1, 64), np.int16)
+    square = 1 / (64 / 63 * 5125 * 2.0**12)  # of t*, at most
     found = []
     for of_line in (0.0, 4.0, 5.0):
-        least, greatest = np.empty((2, 1, 1))
-        of_pair = np.zeros(1), np.array([2.0**-10]), np.array([of_line])
-        fill_bounds(sums, drawn, line, scores, np.array([[0, 1]]), *of_pair, 64, 2.0**22, 2.0**28, least, greatest)
-        found.append((least.item(), greatest.item()))
-    assert found[0][1] == pytest.approx(1 / (64 / 63 * 5125 * 2.0**12), rel=1e-12)
-    assert found[1] == found[0]
-    assert found[2] == (0.0, np.inf)
+        of_pair = np.zeros(1), np.array([2.0**-10]), np.array([of_line]), nothing, (2.0**22, 1.0), (2.0**28, 64.0)
+        for least in np.sqrt(square) * np.array([1 - 1e-9, 1 + 1e-9]):
+            given = np.full(1, np.inf), np.array([least]), np.full(1, np.inf), np.zeros(1, np.int64), np.empty(1, np.int64)
+            weights = np.ones((1, 64), np.uint8)
+            found.append(find_open(sums, drawn, line, scores, weights, np.array([[0, 1]]), *of_pair, *given))
+    assert found == [1, 0, 1, 0, 1, 1]
