@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 NEWEST = (Path(__file__).resolve().parents[3] / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
-ORDER = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+ORDER = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Faster", "Security"]
 
 
 def test_no_entry_says_again_what_another_one_says() -> None:
