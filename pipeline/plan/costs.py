@@ -106,22 +106,22 @@ STORE_CELL = 6e-7
 EXTRACT_FILES = 0.005
 """Output, receipt and file of an extraction."""
 
-COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.11, 1.3e-3, 0.06, 1.6e-5, 1.1e-6, 5.7e-8
+COLLECT_CUBE, COLLECT_SYSTEM, COLLECT_SLICE, COLLECT_PAIR, COLLECT_CELL, COLLECT_SCORE = 0.08, 1.3e-3, 0.04, 1.6e-5, 1.1e-6, 2.5e-8
 """Of a cube; statistics of a system; a metric, procedure and test size (a slice); a pair of it; its cell; a kept score of it."""
 
 COLLECT_FAMILY, SHARD = 4e-6, 0.1
 """A pair of a slice that is corrected with all others; a shard of a cube before its first pair."""
 
-COLLECT_READ = 3e-9
+COLLECT_READ = 1.5e-9
 """A pair on a kept replicate: intervals and max-T."""
 
-COLLECT_PRODUCT: Mapping[str, float] = {"counts": 6e-12, "decimals": 2.5e-11, "ratio": 5.2e-11, "general": 1e-11}
+COLLECT_PRODUCT: Mapping[str, float] = {"counts": 2.5e-12, "decimals": 2.5e-11, "ratio": 5.2e-11, "general": 1e-11}
 """A pair on a unit of a replicate that max-T or bootstrap-t draws again, by kind of metric; other kinds as ``general``."""
 
 COLLECT_IN_STRATA: Mapping[str, float] = {"ratio": 2.8e-10, "general": 1.3e-10}
 """The same within strata, where units are gone through one by one: of ratios of any kind, and of other metrics."""
 
-COLLECT_AGAIN = 3.2e-8
+COLLECT_AGAIN = 8e-9
 """A pair on such a replicate."""
 
 ONE_DENOMINATOR = frozenset({"cer", "ter", "wer"})
