@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib.metadata
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -168,7 +170,13 @@ def reports_held_to_their_schema() -> Iterator[None]:
 
     from pipeline.report import write
 
-    encode = write.encode_document
+    encode = write.encode_report
+
+    def encode_held(report: Any) -> bytes:
+        content = encode(report)
+        hold_to_schema(json.loads(content))
+        return content
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(write, "encode_document", lambda document: encode(hold_to_schema(document)))
+        patch.setattr(write, "encode_report", encode_held)
         yield

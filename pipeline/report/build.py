@@ -33,8 +33,9 @@ from pipeline.report.pairs.detectable import add_detectable
 from pipeline.report.pairs.listing import choose_pairs, count_pairs, locate_pairs, share_of_list
 from pipeline.report.pairs.pair_rows import list_pairs
 from pipeline.report.pairs.pair_set import PairSet
+from pipeline.report.pairs.pairs import join_pairs
 from pipeline.report.presets import add_tool_p, describe_preset, trust_preset
-from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, PairRow, SignatureRow, Verdict
+from pipeline.report.rows import BoardRow, ClusterRow, ErrorRow, FamilyKey, SignatureRow, Verdict
 from pipeline.report.trainings import say_only_model
 from pipeline.report.trust.trust import describe_trust
 from pipeline.report.trust.units import expect_rejection, sign_strata, unit_reasons
@@ -116,7 +117,7 @@ def _build(given: ReportInput) -> FullReport:
         leaderboard=list(chain.from_iterable(family.board for family in families)),
         all_pairs=locate_pairs(full, listed),
         pair_counts=[count_pairs(place, full[place], listed=len(rows)) for place, rows in zip(full, listed, strict=True)],
-        pairs=list(chain.from_iterable(listed)),
+        pairs=join_pairs(listed),
         clusters=list(chain.from_iterable(family.clusters for family in families)),
         experiment_wise=[family.error for family in families if family.error is not None],
         sections=list_sections(given.findings, of_models=bool(models), pairs=max(map(len, full.values()), default=0)),
@@ -130,6 +131,7 @@ def _build(given: ReportInput) -> FullReport:
         verdict=(),
         trust=(),
         full=full,
+        listed=listed,
     )
     # Sentences are written from the report's own rows: a verdict by the first procedure of the study, then what to trust.
     judged = [place for place in report.places if place.procedure == report.procedures[0]]
@@ -168,11 +170,11 @@ def _describe(report: Report, place: FamilyKey, of_runs: Sequence[ModelGains]) -
     return replace(found, sentences=[*found.sentences, told])
 
 
-def _list_pairs(families: Sequence[_Family], alpha: float, most: int | None) -> list[list[PairRow]]:
-    """Return the rows of each family that the document lists."""
+def _list_pairs(families: Sequence[_Family], alpha: float, most: int | None) -> list[PairSet]:
+    """Return the pairs of each family that the document lists."""
     if most is None:
-        return [list(family.pairs) for family in families]
-    return [list(family.pairs.where(choose_pairs(family.pairs, family.board, alpha, most))) for family in families]
+        return [family.pairs for family in families]
+    return [family.pairs.where(choose_pairs(family.pairs, family.board, alpha, most)) for family in families]
 
 
 def _pairs(

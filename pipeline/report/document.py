@@ -168,6 +168,8 @@ class FullReport(Report):
     """A newly made report: in addition to the document it has all pairs, as columns."""
 
     full: Mapping[FamilyKey, PairSet]
+    listed: Sequence[PairSet]
+    """The pairs that the document lists, family by family."""
     held_to: Finding | None = None
     """The comparison with the study's known answers."""
 
@@ -217,15 +219,21 @@ def _list_systems(systems: Sequence[SystemRow]) -> list[dict[str, Any]]:
     return [{name: _plain(getattr(row, name)) for name, _ in names if (row.test_set, name) in known} for row in systems]
 
 
-def encode_document(document: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a document: a key a line, and a row a line where the value is a list of rows."""
+def encode_document(document: Mapping[str, Any], *, pairs: Sequence[str] = ()) -> bytes:
+    """Return the bytes of a document: a key a line, and a row a line where the value is a list of rows.
+
+    Parameters
+    ----------
+    document : mapping
+    pairs : sequence of str, optional
+        The rows of pairs as JSON, where the document has none.
+    """
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     parts = []
     for key, value in document.items():
-        if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            text = "[\n  " + ",\n  ".join(map(encode, value)) + "\n ]"
-        else:
-            text = encode(value)
+        are_rows = isinstance(value, list) and value and isinstance(value[0], Mapping)
+        rows = pairs if key == "pairs" and not value else [*map(encode, value)] if are_rows else ()
+        text = "[\n  " + ",\n  ".join(rows) + "\n ]" if rows else encode(value)
         parts.append(f" {json.dumps(key)}: {text}")
     return ("{\n" + ",\n".join(parts) + "\n}\n").encode()
 

@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 
 from pipeline.interfaces.wording import call_metrics
 from pipeline.report.build import build_report
-from pipeline.report.document import Report, encode_document, to_document
+from pipeline.report.document import FullReport, Report, encode_document, to_document
 from pipeline.report.held import hand_over
 from pipeline.report.input import ReportInput
 from pipeline.report.layout.files import Files
 from pipeline.report.layout.tables import make_tables
 from pipeline.report.layout.views import view_all
+from pipeline.report.pairs.pair_json import encode_rows
 from pipeline.store.files import replacing, sweep_temporaries
 from pipeline.store.seals import read_list, write_list
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["encode_report", "render_report", "write_report"]
 
 
 def render_report(given: ReportInput, report: Report) -> Files:
@@ -28,11 +30,19 @@ def render_report(given: ReportInput, report: Report) -> Files:
     tables = make_tables(report, given.cubes, given.findings)
     files: dict[str, Callable[[], Iterable[bytes]]] = {f"tables/{name}": partial(tables.stream, name) for name in tables}
     if "json" in formats:
-        files["report.json"] = lambda: [encode_document(to_document(report))]
+        files["report.json"] = lambda: [encode_report(report)]
     if {"markdown", "html"} & {*formats}:
         for name, content in _render_pages(given, report, [*files]).items():
             files[name] = partial(iter, [content])
     return Files(files)
+
+
+def encode_report(report: Report) -> bytes:
+    """Return the bytes of ``report.json``: those of a newly made report are written from the columns of its pairs."""
+    if not isinstance(report, FullReport):
+        return encode_document(to_document(report))
+    document = to_document(replace(report, pairs=()))
+    return encode_document(document, pairs=[*chain.from_iterable(map(encode_rows, report.listed))])
 
 
 def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> dict[str, bytes]:

@@ -24,7 +24,7 @@ from pipeline.report.pairs.columns import Column, coded
 from pipeline.report.pairs.pair_set import CHUNK, OPTIONAL, PairSet, names_of
 from pipeline.report.rows import PairRow
 
-__all__ = ["METADATA", "pair_files"]
+__all__ = ["FIELDS_OF", "METADATA", "pair_files"]
 
 METADATA = "pipeline.schema_version"
 """The key in the metadata of a Parquet file under which the version of ``report.json`` stands."""
@@ -102,8 +102,8 @@ def _leaves(families: Sequence[PairSet]) -> Iterator[_Leaf]:
 
 def _below(families: Sequence[PairSet], path: str) -> Iterator[_Leaf]:
     below = dict.fromkeys(name for pairs in families for name in pairs.below(path))
-    if path in _FIELDS_OF:
-        below = {name: None for name in _FIELDS_OF[path] if name in below}
+    if path in FIELDS_OF:
+        below = {name: None for name in FIELDS_OF[path] if name in below}
     first = _first_with(families, path) if path in OPTIONAL else 0
     if not below or first is None:
         # A part that no pair has is a column of nothing, but for parts of which nothing is said where there are none.
@@ -142,11 +142,11 @@ def _types(kind: type, prefix: str = "") -> Iterator[tuple[str, type]]:
             yield prefix + name, held
 
 
-_FIELDS_OF: dict[str, dict[str, None]] = {}
+FIELDS_OF: dict[str, dict[str, None]] = {}
 """The fields of each part of a row, in their order, by path."""
 for _leaf, _ in _types(PairRow):
     for _depth, _field in enumerate(_leaf.split(".")[1:], start=1):
-        _FIELDS_OF.setdefault(".".join(_leaf.split(".")[:_depth]), {})[_field] = None
+        FIELDS_OF.setdefault(".".join(_leaf.split(".")[:_depth]), {})[_field] = None
 
 
 def _schema(families: Sequence[PairSet]) -> dict[str, type]:

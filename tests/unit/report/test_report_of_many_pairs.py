@@ -17,13 +17,13 @@ from support.synthetic_cubes import build_cube, undecide
 from support.synthetic_reports import build_document, hold_to_schema, make_report, odd_cubes
 
 from pipeline.report.build import build_report
-from pipeline.report.document import FullReport, read_report, to_document
+from pipeline.report.document import FullReport, encode_document, read_report, to_document
 from pipeline.report.layout import csv_cells
 from pipeline.report.layout.csv_cells import lines_of
 from pipeline.report.layout.files import Files, csv_lines
 from pipeline.report.layout.summary import summarise
 from pipeline.report.layout.tables import encode_csv, make_tables
-from pipeline.report.pairs import listing, pair_files, pair_set
+from pipeline.report.pairs import listing, pair_files, pair_json, pair_set
 from pipeline.report.pairs.columns import Column, coded, constant, counts, flags, numbers
 from pipeline.report.pairs.cube_facts import NO_SPREAD
 from pipeline.report.pairs.listing import choose_pairs
@@ -33,7 +33,7 @@ from pipeline.report.pairs.pair_table import pair_table
 from pipeline.report.pairs.pairs import ListedPairs, as_pairs, join_pairs
 from pipeline.report.rows import PairRow, PairTails, Tail
 from pipeline.report.values import format_p
-from pipeline.report.write import write_report
+from pipeline.report.write import encode_report, write_report
 
 PATHS = (
     "p",
@@ -84,6 +84,40 @@ def test_streamed_csv_is_that_of_the_rows(resampling: dict[str, Any], monkeypatc
         monkeypatch.setattr(pair_files, "CHUNK", size)
         monkeypatch.setattr(csv_cells, "MANY", size)  # a chunk of 7 is many then
         assert make_tables(report, {})["pairs.csv"] == of_rows
+
+
+@pytest.mark.parametrize(
+    "resampling",
+    [
+        {"intervals": ["percentile", "studentised"]},
+        {"across_families": "holm"},
+        {"margin": {"bleu": 0.4}},
+        {"family": "against-baseline", "baseline": "a & b"},
+    ],
+)
+def test_a_document_written_from_columns_is_that_of_the_rows(resampling: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    report = build_report(make_report(odd_cubes(), resampling=resampling)) if "baseline" in resampling else several(**resampling)
+    part = report.listed[0]
+    size, some = len(part.remarks.against), np.arange(len(part.remarks.against)) % 3 - 1
+    part = part.with_columns(
+        {
+            "p": numbers(np.where(some < 0, np.inf, 0.1 * some), size),
+            "p_reason": coded(some, ['100 % "sure"', "ŝ <1>\n"]),
+            "tool_p.koehn-2004": numbers(np.where(some > 0, 0.25, np.nan), size),
+            "tool_p.reason": coded(some, ["no margin", None]),
+            "adjustment.across.by": coded(np.minimum(some, 0), ["holm"]),
+            "adjustment.across.families": counts(some + 2, size),
+            "adjustment.across.level": constant(0.025, size),
+            "adjustment.across.within": numbers(None, size),
+        }
+    )
+    listed = [part, *report.listed[1:]]
+    report = replace(report, listed=listed, pairs=join_pairs(listed))
+    for most in (pair_set.CHUNK, 7):
+        monkeypatch.setattr(pair_json, "CHUNK", most)
+        assert encode_report(report) == encode_document(to_document(report))
+    empty = replace(report, listed=[], pairs=())
+    assert encode_report(empty) == encode_document(to_document(empty))
 
 
 def test_columns_say_of_all_pairs_what_their_rows_say() -> None:
