@@ -54,9 +54,9 @@ def count_phrase(count: int) -> str:
     Examples
     --------
     >>> count_phrase(0), count_phrase(1), count_phrase(2000)
-    ('0 are', '1 is', '2,000 are')
+    ('none is', '1 is', '2,000 are')
     """
-    return f"{count:,} {'is' if count == 1 else 'are'}"
+    return f"{count:,} {'is' if count == 1 else 'are'}" if count else "none is"
 
 
 def describe_verdict(report: Report, place: FamilyKey) -> Verdict:

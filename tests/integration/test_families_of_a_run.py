@@ -126,7 +126,7 @@ def test_a_report_says_nothing_of_pairs_outside_and_gives_no_ranks(against) -> N
     assert standing == {"base": None, "copy": "identical", "good": "better", "better": "better", "near": "not separated"}
     (verdict,) = report["verdict"]
     assert verdict["sentences"][0].startswith("Of 4 systems compared with base")
-    assert "2 are better and 0 are worse (max-T over 4 pairs" in verdict["sentences"][0]
+    assert "2 are better and none is worse (max-T over 4 pairs" in verdict["sentences"][0]
     page = (root / "report" / "report.md").read_text(encoding="utf-8")
     assert "| system | score | 95 % interval | than base |" in page
     assert "We compared all systems with base by" in page

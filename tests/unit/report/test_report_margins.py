@@ -226,7 +226,7 @@ def test_what_is_not_decided_against_the_baseline_is_counted_and_is_neither_bett
         "b": None,
         "c": "better",
     }
-    assert "1 is better, 0 are worse and 1 is not decided (" in document["verdict"][0]["sentences"][0]
+    assert "1 is better, none is worse and 1 is not decided (" in document["verdict"][0]["sentences"][0]
     plain = build(with_margin([50.0, 53.0, 56.0], 0, 900_000), family="against-baseline", baseline="b")
     assert "1 is better and 1 is worse (" in plain["verdict"][0]["sentences"][0]
 

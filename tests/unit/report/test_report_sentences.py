@@ -1,5 +1,7 @@
 """Sentences are true of the numbers: directions, ties, families, replicates, equivalence, few units."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube, uncorrected
@@ -11,6 +13,7 @@ from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.drawing.figures import draw_all
 from pipeline.report.layout.views import view_all
+from pipeline.report.write import render_report
 
 
 def build(cube, **extra):
@@ -261,3 +264,12 @@ def test_copies_are_named_together_and_once_for_all_test_sets() -> None:
     assert told(t=three).startswith("a = b = c. p = 1; ")
     assert told(t=three, u=three, v=[]).startswith("a = b = c (t, u). ")
     assert told(t=[("a", "b")], u=[("a", "b"), ("c", "d")]).startswith("a = b (on both test sets), c = d (u). ")
+
+
+def test_a_page_says_none_where_nothing_is_to_be_looked_at():
+    given = make_report({"news": build_cube(np.array([50.0, 53.0]), list("ab"))}, analyses=())
+    report = build_report(given)
+    for status, told in (("ok", "2 in order, none to look at."), ("check", "0 in order, 2 to look at.")):
+        trust = [replace(row, status=status) for row in report.trust[:2]]
+        page = render_report(given, replace(report, trust=trust))["index.html"].decode()
+        assert told in page
