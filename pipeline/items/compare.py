@@ -32,6 +32,8 @@ class Candidate:
     """A digest of what each item asked, where the file tells."""
     blank: str = ""
     """What stands for an item that is missing and counted."""
+    names_some: bool = False
+    """Whether such files may leave out items that a gold names."""
 
     @property
     def system(self) -> str:
@@ -255,7 +257,10 @@ def _judge_names(
     if lacks and missing == "error":
         shown = name_some(list(map(repr, lacks)), _MOST_NAMED)
         message = f"system '{candidate.system}' lacks {len(lacks)} of {len(full.ids)} items: {shown}"
-        return Problem("P216", message, candidate.source, "set `missing: drop` or `missing: zero`, or correct the file", note)
+        help_ = "set `missing: drop` or `missing: zero`, or correct the file"
+        if candidate.names_some and full.whose != "the gold":
+            help_ = "give `gold:`, a file of all items, and set `missing: zero`: without it, items that no file names are left out"
+        return Problem("P216", message, candidate.source, help_, note)
     if extra and missing != "drop":
         shown = name_some([repr(name) for name in candidate.ids if name not in wanted], _MOST_NAMED)
         message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {shown}"

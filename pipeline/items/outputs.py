@@ -117,7 +117,7 @@ class OutputFiles:
                     # Line numbers are the same in every file: one tuple serves them all.
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
                     candidate = _candidate(system, one, items, fitted[system], ids, group_columns(self.spec))
-                    result.candidates.append(replace(candidate, blank=self.reader.blank))
+                    result.candidates.append(replace(candidate, blank=self.reader.blank, names_some=self.reader.gold_lists_items))
                     result.notes.extend(_oddities(system, items, gold))
                     result.largest[system] = dict(_largest(items))
                     if gold is not None:

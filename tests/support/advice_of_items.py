@@ -122,6 +122,16 @@ ITEMS = {
             {"test_set": f"{{{SCORES}, <1>}}"},
         ),
         Case(
+            "give `gold:`, a file of all items, and set `missing: zero`: without it, items that no file names are left out",
+            "{format: swe-bench, outputs: '{system}.json'}",
+            {
+                "all.txt": "x__y-1\nx__y-2\nx__y-3\n",
+                "a.json": '{"resolved": ["x__y-1"], "no_generation": ["x__y-2"]}',
+                "b.json": '{"resolved": ["x__y-2"], "no_generation": []}',
+            },
+            {"test_set": "{format: swe-bench, outputs: '{system}.json', <0> all.txt, <1>}"},
+        ),
+        Case(
             "set `missing: drop`, or correct the file",
             "{format: labels, gold: gold.csv, outputs: '{system}.csv'}",
             {

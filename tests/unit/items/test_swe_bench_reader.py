@@ -72,8 +72,12 @@ def test_with_all_instances_as_gold_the_others_count_as_not_resolved(tmp_path: P
     assert outputs["north"].columns["resolved"] == ("1", "0", "1", "0")
     assert outputs["south"].columns["resolved"] == ("0", "1", "0", "0")
     assert [output.missing for output in found.outputs] == [1, 3]
-    with pytest.raises(DataError, match=r"P216.*lacks 1 of 4 items"):
+    with pytest.raises(DataError, match=r"P216.*lacks 1 of 4 items") as named:
         survey(tmp_path, SWE, "{system}/results.json", gold="all.txt")
+    assert str(named.value.problems[0].help).startswith("set `missing: drop` or `missing: zero`")
+    with pytest.raises(DataError, match=r"P216.*lacks 2 of 3 items") as unnamed:
+        survey(tmp_path, SWE, "{system}/results.json")
+    assert str(unnamed.value.problems[0].help).startswith("give `gold:`, a file of all items, and set `missing: zero`")
     put(tmp_path / "south" / "results.json", {"resolved": [FOG, "not__there-1"]})
     with pytest.raises(DataError, match="P217"):
         survey(tmp_path, SWE, "{system}/results.json", gold="all.txt", missing="zero")
