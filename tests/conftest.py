@@ -123,7 +123,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield mount
     finally:
-        subprocess.run(["umount", mount], check=True)
+        subprocess.run(["umount", "-l", mount], check=True)  # at once, though a process that is just ending may still use it
 
 
 @pytest.fixture(scope="session", autouse=True)
