@@ -22,16 +22,18 @@ _STEP = 8 * BITS_SIDE_BY_SIDE  # bytes from a word to the next
 
 def write_differing(builder: Any, given: Sequence[Any]) -> None:
     """Write the loop of `pipeline.compiled.loops.count_differing` where a builder stands; ``given`` are its arguments."""
-    a, b, words, out = given
+    one, words, others, out = given[0], given[4], given[1:4], given[5:]
+    nothing = ir.Constant(_WORDS, [0] * _WORDS.count)
 
     def add(number: Any, carried: Sequence[Any]) -> Sequence[Any]:
         at = builder.mul(number, _I64(_STEP))
-        one, other = (load(builder, base, at, _WORDS, 8) for base in (a, b))
-        count = call(builder, f"llvm.ctpop.v{_WORDS.count}i64", _WORDS, builder.xor(one, other))
-        return [builder.add(carried[0], count)]
+        bits = load(builder, one, at, _WORDS, 8)  # once for all it is compared with
+        differing = [builder.xor(bits, load(builder, other, at, _WORDS, 8)) for other in others]
+        counts = [call(builder, f"llvm.ctpop.v{_WORDS.count}i64", _WORDS, each) for each in differing]
+        return [builder.add(before, count) for before, count in zip(carried, counts, strict=True)]
 
-    (found,) = repeat(builder, words, [ir.Constant(_WORDS, [0] * _WORDS.count)], add)
-    store(builder, builder.trunc(found, ir.VectorType(_I16, _WORDS.count)), out, _I64(0), 2)
+    for place, found in zip(out, repeat(builder, words, [nothing] * len(others), add), strict=True):
+        store(builder, builder.trunc(found, ir.VectorType(_I16, _WORDS.count)), place, _I64(0), 2)
 
 
 def write_exchange(builder: Any, given: Sequence[Any]) -> None:

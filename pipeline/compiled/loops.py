@@ -201,22 +201,22 @@ def count_bits(typing: Any, bits: Any) -> Any:
 
 
 @intrinsic
-def count_differing(typing: Any, a: Any, b: Any, words: Any, out: Any) -> Any:
-    """Count the bits in which two systems differ, on `pipeline.compiled.sizes.BITS_SIDE_BY_SIDE` replicates.
+def count_differing(typing: Any, one: Any, a: Any, b: Any, c: Any, words: Any, out_a: Any, out_b: Any, out_c: Any) -> Any:
+    """Count the bits in which one system differs from three others, on `pipeline.compiled.sizes.BITS_SIDE_BY_SIDE` replicates.
 
     Parameters
     ----------
-    a, b : address of (words, BITS_SIDE_BY_SIDE) uint64
+    one, a, b, c : address of (words, BITS_SIDE_BY_SIDE) uint64
     words : int
         ≥ 1 and less than 1024, so that 16 bits hold a number.
-    out : address of (BITS_SIDE_BY_SIDE,) uint16
-        Filled.
+    out_a, out_b, out_c : address of (BITS_SIDE_BY_SIDE,) uint16
+        Filled, in this order.
     """
     from numba import types
 
     from pipeline.compiled.bit_loops import write_differing
 
-    return types.void(*[types.int64] * 4), written_by(write_differing)
+    return types.void(*[types.int64] * 8), written_by(write_differing)
 
 
 @intrinsic

@@ -19,14 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
-from pipeline.compiled.loops import count_bits, count_differing
+from pipeline.compiled.loops import count_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
 from pipeline.inference.multiple_comparisons.reached import Reached
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor
 from pipeline.resampling.products.contract import FLOAT64_LIMIT
-from pipeline.resampling.products.differing_units import MANY, MOST_UNITS, lay_out, room_for_bits, rows_of_bits
+from pipeline.resampling.products.differing_units import (
+    MANY,
+    MOST_UNITS,
+    count_in_threes,
+    lay_out,
+    room_for_bits,
+    rows_of_bits,
+)
 from pipeline.resampling.standard_errors.ratio_spread import SMALL
 from pipeline.resampling.standard_errors.studentise import INFINITE, noise_of
 from pipeline.resampling.strata import StratifiedDraws
@@ -105,8 +112,9 @@ def count_in_bits(
     )
     family.known[list(known)] = np.arange(len(known))
     sizes = np.array([*known.values()], np.float64).reshape(len(known), replicates)
-    squares = pairs // _NEIGHBOURS
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], squares[:, 1], squares[:, 0]))
+    ends = np.sort(pairs, axis=1)  # either way round as many differ
+    squares = ends // _NEIGHBOURS
+    order = np.lexsort((ends[:, 1], ends[:, 0], squares[:, 1], squares[:, 0]))
     found, rows = Reached.nothing(len(pairs), replicates), rows_of_bits(numerators)
     bits = room_for_bits(rows, units)
     counts = np.empty((len(pairs), BITS_SIDE_BY_SIDE), np.uint16)
@@ -117,7 +125,19 @@ def count_in_bits(
         there = found.largest[first : first + BITS_SIDE_BY_SIDE]
         largest[: len(there)] = 0.0
         own_sizes = np.ascontiguousarray(sizes[:, first : first + len(there)])
-        given = family, own_sizes, bits, len(systems), order, counts, units, float(denominator), (factor, factor**2), len(there)
+        given = (
+            family,
+            own_sizes,
+            bits,
+            len(systems),
+            ends,
+            order,
+            counts,
+            units,
+            float(denominator),
+            (factor, factor**2),
+            len(there),
+        )
         if not _count(*given, largest, found.own, found.successive):
             return None
         there[:] = largest[: len(there)]
@@ -130,6 +150,7 @@ def _count(
     sizes: NDArray[np.float64],
     bits: NDArray[np.uint64],
     systems: int,
+    ends: NDArray[np.int64],
     order: NDArray[np.int64],
     counts: NDArray[np.uint16],
     units: int,
@@ -150,6 +171,8 @@ def _count(
     bits : (system, word, replicate) uint64
         The last row is 0.
     systems : int
+    ends : (pair, 2) int64
+        The systems of each pair, the same way round for all.
     order : (pair,) int64
         In which bits are counted.
     counts : (pair, replicate) uint16
@@ -167,7 +190,7 @@ def _count(
         Added to.
     """
     pairs, ahead, delta, noise, least, below, above, known = family
-    _count_bits(bits, pairs, order, counts)
+    count_in_threes(bits, ends, order, counts.ctypes.data, counts.itemsize * counts.shape[1])
     right = _count_right(bits, systems)
     n, rest = np.float32(units), np.float32(units - 1)
     flags = np.zeros((3, BITS_SIDE_BY_SIDE), np.uint8)
@@ -216,23 +239,15 @@ def _count(
 
 
 @kernel
-def _count_bits(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: NDArray[np.int64], counts: NDArray[np.uint16]) -> None:
-    """Fill in how many of the units drawn differ."""
-    words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
-    for pair in order:
-        a, b = base + pairs[pair, 0] * size, base + pairs[pair, 1] * size
-        count_differing(a, b, words, counts.ctypes.data + counts.itemsize * counts.shape[1] * pair)
-
-
-@kernel
 def _count_right(bits: NDArray[np.uint64], systems: int) -> NDArray[np.float32]:
     """Return on how many of the units drawn each system is right: the units on which it differs from a system that never is."""
-    words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
-    right, counted = np.empty((systems, bits.shape[2]), np.float32), np.empty(bits.shape[2], np.uint16)
+    right, counted = np.empty((systems, bits.shape[2]), np.float32), np.empty((systems, bits.shape[2]), np.uint16)
+    pairs = np.full((systems, 2), len(bits) - 1)
+    pairs[:, 1] = np.arange(systems)
+    count_in_threes(bits, pairs, pairs[:, 1], counted.ctypes.data, counted.itemsize * counted.shape[1])
     for system in range(systems):
-        count_differing(base + system * size, base + (len(bits) - 1) * size, words, counted.ctypes.data)
-        for i in range(len(counted)):
-            right[system, i] = counted[i]
+        for i in range(counted.shape[1]):
+            right[system, i] = counted[system, i]
     return right
 
 

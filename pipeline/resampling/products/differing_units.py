@@ -18,7 +18,7 @@ from pipeline.compiled.loops import count_differing, exchange_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
 from pipeline.resampling.draws import Draws, find_units
 
-__all__ = ["MANY", "MOST_UNITS", "DifferingUnits", "lay_out", "room_for_bits", "rows_of_bits"]
+__all__ = ["MANY", "MOST_UNITS", "DifferingUnits", "count_in_threes", "lay_out", "room_for_bits", "rows_of_bits"]
 
 MOST_UNITS = 2**16 - 64
 """Draws of a replicate at most: 16 bits hold how many differ."""
@@ -127,8 +127,41 @@ def lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uin
 @kernel
 def _count_pairs(bits: NDArray[np.uint64], pairs: NDArray[np.int64], first: int, out: NDArray[np.uint16]) -> None:
     """Fill the numbers of as many replicates as lie side by side, from the ``first`` on."""
-    words, base = bits.shape[1], bits.ctypes.data
-    size, counts = 8 * words * bits.shape[2], out.ctypes.data + out.itemsize * first
-    for row in range(len(pairs)):
-        a, b = base + pairs[row, 0] * size, base + pairs[row, 1] * size
-        count_differing(a, b, words, counts + out.itemsize * row * out.shape[1])
+    count_in_threes(bits, pairs, np.arange(len(pairs)), out.ctypes.data + out.itemsize * first, out.itemsize * out.shape[1])
+
+
+@kernel
+def count_in_threes(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: NDArray[np.int64], out: int, row: int) -> None:
+    """Write on how many of the units drawn the systems of pairs differ, of pairs with the same first system up to three at once.
+
+    Parameters
+    ----------
+    bits : (system, word, replicate) uint64
+        From `lay_out`.
+    pairs : (pair, 2) int64
+        Of systems.
+    order : (pair,) int64
+        In which they are counted: best with those of a system one after the other.
+    out : address of uint16
+        Of the first pair; each has as many numbers as replicates lie side by side.
+    row : int
+        Bytes from a pair to the next.
+    """
+    words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
+    place = 0
+    while place < len(order):
+        a, several = order[place], 1
+        while several < 3 and place + several < len(order) and pairs[order[place + several], 0] == pairs[a, 0]:
+            several += 1
+        b, c = order[place + min(several, 2) - 1], order[place + several - 1]  # the last again, where there are fewer
+        count_differing(
+            base + pairs[a, 0] * size,
+            base + pairs[a, 1] * size,
+            base + pairs[b, 1] * size,
+            base + pairs[c, 1] * size,
+            words,
+            out + row * a,
+            out + row * b,
+            out + row * c,
+        )
+        place += several

@@ -107,8 +107,6 @@ def test_few_t_are_made(monkeypatch):
     units, made, make = 500, [], reached_in_bits._size_of.__wrapped__
     right = np.random.default_rng(4).random((units, SYSTEMS)) < np.linspace(0.4, 0.7, SYSTEMS)
     measure, draws = measured(right), Draws(1, units, units)
-    for name in ("_count_bits", "_count_right"):
-        monkeypatch.setattr(reached_in_bits, name, getattr(reached_in_bits, name))  # as they are
     monkeypatch.setattr(reached_in_bits, "_size_of", lambda *of: made.append(1) or make(*of))
     monkeypatch.setattr(reached_in_bits, "_count", reached_in_bits._count.__wrapped__)
     monkeypatch.setattr(reached_in_bits, "count_bits", lambda word: int(word).bit_count())
