@@ -12,10 +12,9 @@ from pipeline.dataclass import dataclass
 from pipeline.inference.decision import Bounds, Decision, bound_counted, decide_family
 from pipeline.inference.multiple_comparisons.studentised_max_t import critical_maximum, replicates_in_use
 from pipeline.inference.p_values import clopper_pearson
-from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.facts import TestSetRow
-from pipeline.report.pairs.cube_facts import read_floats, read_variable
+from pipeline.report.pairs.cube_facts import read_variable, read_wins
 from pipeline.report.rows import PairRow
 
 if TYPE_CHECKING:
@@ -193,10 +192,7 @@ def adjust(
 
 def _by_exact_p(cube: xr.Dataset, se: NDArray[np.float64], **where: str) -> NDArray[np.bool_]:
     """Tell which pairs max-T judges by the exact p of their wins: `pipeline.inference.unit_diagnostics.few_wins`."""
-    discordant, win = read_variable(cube, "discordant", **where), read_floats(cube, "gain_of_a_win", **where)
-    if discordant is None or cube.attrs.get("strata"):
-        return np.zeros(len(se), np.bool_)
-    return np.asarray((discordant > 0) & (discordant < FEW_DISCORDANT) & np.isfinite(win) & (se > 0))
+    return np.asarray(read_wins(cube, read_variable(cube, "discordant", **where), **where).few & (se > 0))
 
 
 class _MaxT(NamedTuple):

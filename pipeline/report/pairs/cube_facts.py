@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.inference.direct.result import LABELS
 from pipeline.inference.direct.result import REASONS as NO_P
+from pipeline.inference.intervals.compatible_intervals import Wins
 from pipeline.inference.multiple_comparisons.families import lacks_spread
 from pipeline.inference.unit_diagnostics.undecided import UNDECIDED
 from pipeline.interfaces.analyses import FULL
@@ -43,6 +44,7 @@ __all__ = [
     "read_undecided",
     "read_unit_effect",
     "read_variable",
+    "read_wins",
     "summed",
     "without_spread",
 ]
@@ -218,6 +220,15 @@ def without_spread(cube: xr.Dataset, **where: str) -> NDArray[np.bool_]:
         se=np.asarray(read_variable(cube, "se", **where), np.float64),
         identical=np.asarray(read_variable(cube, "identical", **where), np.bool_),
     )
+
+
+def read_wins(cube: xr.Dataset, discordant: NDArray[np.integer] | None, *, metric: str, test_size: str) -> Wins:
+    """Return on how many units of a test size the pairs differ, and what each of these adds to a gain; within strata nothing."""
+    win = read_floats(cube, "gain_of_a_win", metric=metric, test_size=test_size)
+    if cube.attrs.get("strata"):  # the law of wins is another one
+        win = np.full(len(win), np.nan)
+    units = int(cube["n_units"].sel(test_size=test_size).item())
+    return Wins(np.full(len(win), -1) if discordant is None else discordant, win, units)
 
 
 def read_exact(cube: xr.Dataset, **where: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

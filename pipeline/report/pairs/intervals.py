@@ -13,13 +13,13 @@ from pipeline.inference.sample_size.power import critical_value
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.report.families.verdicts import Evidence, Judged
 from pipeline.report.pairs.columns import Column, coded, known_flags, numbers
-from pipeline.report.pairs.cube_facts import read_floats, read_variable
+from pipeline.report.pairs.cube_facts import read_variable
 from pipeline.report.pairs.pair_parts import IntervalMethod
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "decision_intervals", "hold", "read_intervals", "read_wins"]
+__all__ = ["BELONGS_TO", "BOOTSTRAP_T", "decision_intervals", "hold", "read_intervals"]
 
 BELONGS_TO: Mapping[IntervalMethod, str] = {
     "max-t": "gain ± c se, with the c of max-T over all pairs of the family",
@@ -56,15 +56,6 @@ def read_intervals(
         if own is not None and name in BOOTSTRAP_T:
             found[f"intervals.{name}.p"] = numbers(np.asarray(own[held_by.index(name)], np.float64), pairs)
     return found
-
-
-def read_wins(cube: xr.Dataset, discordant: NDArray[np.integer] | None, *, metric: str, test_size: str) -> Wins:
-    """Return on how many units of a test size the pairs differ, and what each of these adds to a gain; within strata nothing."""
-    win = read_floats(cube, "gain_of_a_win", metric=metric, test_size=test_size)
-    if cube.attrs.get("strata"):  # intervals by wins know none
-        win = np.full(len(win), np.nan)
-    units = int(cube["n_units"].sel(test_size=test_size).item())
-    return Wins(np.full(len(win), -1) if discordant is None else discordant, win, units)
 
 
 def decision_intervals(

@@ -37,10 +37,11 @@ from pipeline.report.pairs.cube_facts import (
     read_tails,
     read_undecided,
     read_variable,
+    read_wins,
     summed,
     without_spread,
 )
-from pipeline.report.pairs.intervals import decision_intervals, read_intervals, read_wins
+from pipeline.report.pairs.intervals import decision_intervals, read_intervals
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -226,3 +226,15 @@ def test_a_verdict_across_families_holds_its_interval_too():
     taken = [(before, after) for before, after in zip(*lo, strict=True) if before[0] > after[0]]
     assert taken
     assert all(before[1] > 0 == after[1] for before, after in taken)
+
+
+@pytest.mark.parametrize("attrs", [{}, {"strata": {"count": 2}}])
+def test_the_pairs_that_max_t_judges_by_an_exact_p_are_those_of_few_wins(attrs):
+    scores = np.concatenate([table(4, right=True, units=60, systems=3), np.zeros((60, 1), np.int64)], axis=1)
+    cube = cube_of(scores).assign_attrs(attrs)
+    of = read_columns(cube, **WHERE, alpha=0.05, margin=None, family=FamilyOf("all-pairs", None), effective=60.0)
+    few = [0 < m < 20 for m in of.take("discordant")]
+    assert 0 < sum(few) < len(few)
+    asked = [is_few and not attrs for is_few in few]  # within strata wins have another law
+    assert [method == "exact" for method in of.take("method")] == asked
+    assert [method == "tango" for method in of.take("interval.method")] == asked
