@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from pipeline.dataclass import dataclass
+from pipeline.inference.unit_diagnostics.undecided import explain_undecided
 from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape
@@ -178,7 +179,8 @@ def _explain(row: PairRow | ModelPairRow) -> str:
     if row.differs_within_margin:
         return f"a difference within the margin of {row.margin:g}"
     if row.verdict == "not decided":
-        return "too few units for a verdict"
+        models = isinstance(row, ModelPairRow)
+        return explain_undecided(row.undecided, units=row.units, models=models) if row.undecided else "no test holds its level here"
     if row.verdict is None:
         return "the pair is outside the family that is tested"
     reason = row.reason if isinstance(row, ModelPairRow) else row.p_reason

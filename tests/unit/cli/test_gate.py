@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from support.studies import run_cli, write_study
+from support.synthetic_cubes import build_cube, undecide
+from support.synthetic_reports import make_report
 
 from pipeline.errors import RunLocked
 from pipeline.record.history import History
-from pipeline.report.history.gate import ANSWERS, Judged, conclude_gate, render_annotations, render_gate
+from pipeline.report.build import build_report
+from pipeline.report.history.gate import ANSWERS, Judged, conclude_gate, judge_candidates, render_annotations, render_gate
 from pipeline.store.lease import hold_lease
 
 ITEMS = 400
@@ -272,3 +275,17 @@ def test_words_that_mean_something_to_a_page_or_a_workflow_are_written_out() -> 
     table = render_gate([odd], run="r")
     assert r"a\|b" in table
     assert len([row for row in table.splitlines() if row.startswith("|")]) == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (1, "graded scores of n = 1,000 units do not tell"),
+        (2, "the system that is ahead loses much on a few units"),
+        (3, "other systems fail on single units"),
+    ],
+)
+def test_a_gate_says_why_a_pair_is_not_decided(code: int, why: str) -> None:
+    cube = undecide(build_cube(np.array([50.0, 53.0]), ["base", "new"]), code)
+    (judged,) = judge_candidates(build_report(make_report({"news": cube}, analyses=())), "base")
+    assert (judged.answer, judged.why[: len(why)]) == ("inconclusive", why)
