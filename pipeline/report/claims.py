@@ -23,7 +23,8 @@ MOST_NAMED = 8
 def claim_of(report: Report, verdict: Verdict) -> str:
     """Return the sentence; nothing where the first sentence of the verdict already is one, or no system leads.
 
-    Nor of graded scores by a test whose null is not about the gain: that a score is higher is not what it shows.
+    Nor of a test whose null is not about the gain, unless scores of all pairs that it separates are of right and wrong answers: of
+    graded ones it does not show that they are higher.
 
     Parameters
     ----------
@@ -38,7 +39,9 @@ def claim_of(report: Report, verdict: Verdict) -> str:
     pairs = pairs.where(pairs.holds("in_family"))
     if len(pairs) < 2 or say_only_model(report, place) is not None:
         return ""
-    if not (PROCEDURES[pairs[0].procedure].of_gain or pairs.known("minimum_detectable_effect").any()):
+    of_gain = pairs.known("minimum_detectable_effect")
+    # A pair that is separated has such an effect where its test is about the gain.
+    if not PROCEDURES[pairs[0].procedure].of_gain and not (of_gain.any() and of_gain[pairs.holds("separated")].all()):
         return ""
     test_set = report.test_set(place.test_set)
     size = count_size(test_set.items, test_set.units, test_set.unit)

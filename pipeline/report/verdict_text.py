@@ -13,7 +13,6 @@ from itertools import chain
 import numpy as np
 
 from pipeline.inference.unit_diagnostics.undecided import explain_undecided
-from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import title_of
 from pipeline.report.pairs.cube_facts import NO_SPREAD, NOT_TESTABLE
@@ -30,6 +29,7 @@ from pipeline.report.trust.doubts import (
     replicates_needed,
     say_missing,
     say_p,
+    tests_gain,
 )
 from pipeline.report.trust.units import count_size, describe_design_effect, name_units
 from pipeline.report.values import format_ends, format_gain, format_number, format_p
@@ -120,7 +120,7 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
         units = f" on {row.discordant:,} units" if row.discordant is not None else ""
         own = "p = 1" if row.p == 1 else f"and the p of {row.procedure} is not about the score ({p})"
         yield f"{a} and {b} have the same score, {scores[0]}, though they differ{units}: neither is ahead, {own}."
-    elif verdict == "better" and _tests_gain(row):
+    elif verdict == "better" and tests_gain(row):
         yield f"{a} is better than {b} by {gain}{order}; the difference is separated from zero ({p})."
     elif verdict == "better":
         yield (
@@ -137,11 +137,6 @@ def _two(pairs: Sequence[PairRow], alpha: float, digits: int, falling: bool, siz
     if row.p_equivalence_holm is not None and verdict != "equivalent":
         yield _say_margin(row, alpha)
     yield from doubts_of_one(row, alpha)
-
-
-def _tests_gain(row: PairRow) -> bool:
-    """Tell whether the null of a test is that there is no gain; of right and wrong answers that of signs and ranks is, too."""
-    return PROCEDURES[row.procedure].of_gain or row.minimum_detectable_effect is not None
 
 
 def _say_margin(row: PairRow, alpha: float) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT, FEW_EFFECTIVE
+from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.document import Report
 from pipeline.report.families.adjustment import ACROSS_TITLES, name_adjustment
 from pipeline.report.pairs.notes import exact_test, name_exact
@@ -30,6 +31,7 @@ __all__ = [
     "replicates_needed",
     "say_missing",
     "say_p",
+    "tests_gain",
 ]
 
 MOST_NAMED = 5
@@ -202,7 +204,12 @@ def _one(procedure: str, row: PairRow, judged: PairRow, *, agrees: bool) -> str:
     return f"By {procedure} ({say_p(row)}) the difference is {found}{also if agrees else ', which is another verdict'}."
 
 
+def tests_gain(row: PairRow) -> bool:
+    """Tell whether the null of a test is that there is no gain; of right and wrong answers that of signs and ranks is, too."""
+    return PROCEDURES[row.procedure].of_gain or row.minimum_detectable_effect is not None
+
+
 def _say_difference(row: PairRow) -> str:
     if row.separated:
-        return "separated from zero"
+        return "separated from zero" if tests_gain(row) else "separated, though the null is not about the gain"
     return "not decided" if row.verdict == "not decided" else "not separated"

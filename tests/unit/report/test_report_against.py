@@ -9,6 +9,7 @@ import pytest
 from support.studies import write_study
 
 from pipeline.api import compare, run
+from pipeline.report.claims import claim_of
 
 
 @pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
@@ -69,3 +70,27 @@ def test_no_higher_score_is_claimed_of_many_systems_by_signs_or_ranks_of_graded_
         assert "new" in page
         claimed[name] = "has a significantly higher mean score than" in page
     assert claimed == {"graded": False, "right or wrong": True}
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_no_higher_score_is_claimed_where_some_pairs_are_of_right_and_wrong_answers_and_others_of_graded_scores(
+    tmp_path: Path, procedure: str
+) -> None:
+    own = [1] * 30 + [0] * 10
+    rows = ["item,old,part,new", *(f"q{i},0,{gain * (i % 2) / 4},{gain}" for i, gain in enumerate(own))]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    found = compare(tmp_path / "scores.csv", format="scores", procedures=[procedure])
+    law = {row["system_b"]: row["minimum_detectable_effect"] for row in found["pairs"] if row["system_a"] == "new"}
+    assert (law["old"]["law"], law["part"]) == ("binomial", None)
+    assert claim_of(found.report, found.report.verdict[0]) == ""
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon"])
+def test_a_second_opinion_that_is_not_about_the_gain_does_not_part_it_from_zero(tmp_path: Path, procedure: str) -> None:
+    gains = [2, 1, 1, 2, -1] * 40
+    rows = ["item,old,new", *(f"q{i},{max(-gain, 0)},{max(gain, 0)}" for i, gain in enumerate(gains))]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    told = compare(tmp_path / "scores.csv", format="scores", procedures=["paired-bootstrap", procedure], replicates=2000).verdict
+    first, last = told.split(f"By {procedure}")
+    assert "separated from zero" in first
+    assert last.endswith("the difference is separated, though the null is not about the gain.")
