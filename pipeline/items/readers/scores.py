@@ -35,6 +35,25 @@ def _fields(line: str, delimiter: str) -> list[str]:
     return [field.strip().strip('"') for field in split]
 
 
+def _first_values(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the header and the first row of a table; where that has an empty cell, what stands first in the column below it.
+
+    Examples
+    --------
+    >>> _first_values(["item,system,score", "q1,a,", "q1,b,0.5"], ",")
+    [['item', 'system', 'score'], ['q1', 'a', '0.5']]
+    """
+    header, first = (_fields(line, delimiter) for line in lines[:2])
+    for line in lines[2:]:
+        lacking = [cell.lower() in EMPTY for cell in first]
+        if not any(lacking):
+            break
+        row = _fields(line, delimiter)
+        if len(row) == len(first):
+            first = [below if lacks else here for here, below, lacks in zip(first, row, lacking, strict=True)]
+    return [header, first]
+
+
 _NO_NUMBERS = "give a column of scores to each system; labels need a gold file to be compared with"
 _DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
 _LEAVE = "write numbers, or leave the column out: it has none"
@@ -80,7 +99,7 @@ class ScoreReader(Reader):
         if typed is not None or len(sample.lines) < 2 or begins_json(sample.head):
             return typed
         delimiter = find_delimiter(sample.lines[0])
-        rows = [_fields(line, delimiter) for line in sample.lines[:2]] if delimiter else []
+        rows = _first_values(sample.lines, delimiter) if delimiter else []
         if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
             return None
         plain = [field for field in rows[1] if is_number(field)]

@@ -13,6 +13,7 @@ from pipeline.errors import DataError, Problem
 from pipeline.items.align import survey_test_set
 from pipeline.items.frame import Survey
 from pipeline.items.outputs import load_output
+from pipeline.items.recognise import recognise_file
 from pipeline.study.schema import Systems
 from pipeline.study.sets import TestSet
 
@@ -181,3 +182,11 @@ def test_an_item_without_its_score_is_missing_whatever_other_numbers_it_has(miss
 def test_an_item_that_has_its_score_has_its_other_numbers_too(tmp_path: Path) -> None:
     (problem,) = refusal(tmp_path, SCORED.replace("q3,north,2,5", "q3,north,2,"), "drop")
     assert (problem.code, problem.where) == ("P210", f"{tmp_path / 't.csv'}:4:seconds")
+
+
+@pytest.mark.parametrize(
+    "table", ["item,system,score\nq1,east,\nq2,east,\nq1,west,1\nq2,west,0\n", "item,north,south\nq1,,NaN\nq2,-,0\nq3,1,0\n"]
+)
+def test_scores_are_recognised_where_the_first_rows_have_none(table: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(table)
+    assert recognise_file(tmp_path / "t.csv")[0].name == "scores"
