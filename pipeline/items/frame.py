@@ -32,7 +32,8 @@ TRAITS: Mapping[str, Callable[[str], object]] = {
     "upper-case letters": lambda text: text != text.lower(),
     "lower-case letters": lambda text: text != text.upper(),
     "punctuation": _PUNCTUATION.search,
-    "spaces before commas and full stops": _SPACED.search,
+    # Few texts have either, and the expression begins anew at every letter.
+    "spaces before commas and full stops": lambda text: (" ." in text or " ," in text) and _SPACED.search(text),
 }
 """Traits of texts, by their names in messages."""
 

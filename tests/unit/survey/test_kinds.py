@@ -149,3 +149,11 @@ def test_a_survey_carries_what_differs_in_kind_into_the_inputs_of_a_run(tmp_path
 def test_a_label_that_an_item_lacks_is_no_label() -> None:
     assert labels("AB" * 10, ["A", ""] * 10) == ()
     assert describe_kind(items(label=("", "A"))).labels["label"].total() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "spaced"),
+    [("a b .", 1), ("a , b", 1), ("a ,\n", 1), ("a. b, c", 0), (" . a", 0), ("a .5", 0), ("a ,b .c , d", 1), ("a", 0)],
+)
+def test_a_text_has_spaces_before_commas_where_one_stands_alone_behind_a_word(text: str, spaced: int) -> None:
+    assert describe_kind(items(text=(text,))).traits["spaces before commas and full stops"] == spaced
