@@ -20,6 +20,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
+highlight_language = "none"  # most blocks without a language are commands, which would be coloured as Python
 default_role = "code"  # the help of commands has single backticks, as Markdown has
 
 myst_heading_anchors = 6  # links name headings as they do in the repository

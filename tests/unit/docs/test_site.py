@@ -77,3 +77,10 @@ def test_a_link_is_mended_for_the_site(written: str, path: str, shown: str) -> N
 def test_what_a_page_loads_from_another_host_is_found(name: str, text: str, loaded: bool, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert bool(loaded_from_elsewhere(tmp_path)) == loaded
+
+
+def test_blocks_without_a_language_are_not_coloured_as_python() -> None:
+    """Most are commands, in which Sphinx would see keywords, numbers and unfinished strings."""
+    settings: dict[str, object] = {}
+    exec(compile((ROOT / "scripts/documentation/conf.py").read_text(encoding="utf-8"), "conf.py", "exec"), settings)
+    assert settings["highlight_language"] == "none"
