@@ -111,7 +111,8 @@ def check_alignment(
     aligned = sum(_agrees(c, full, wanted) for c in candidates)
     if gold is not None and len(candidates) > 1 and len(lengths) == 1 and not aligned and all(c.numbered for c in candidates):
         (length,) = lengths
-        message = f"items do not align: the gold has {len(full.ids)} items, all {len(candidates)} systems have {length}"
+        whole = "both" if len(candidates) == 2 else f"all {len(candidates)}"
+        message = f"items do not align: the gold has {len(full.ids)} items, {whole} systems have {length}"
         result.problems.append(Problem("P203", message, gold.source, "check that it is the gold of this test set"))
         return result
     if gold is None and _are_apart(candidates, full):
@@ -263,7 +264,8 @@ def _judge_names(
         return Problem("P216", message, candidate.source, help_, note)
     if extra and missing != "drop":
         shown = name_some([repr(name) for name in candidate.ids if name not in wanted], _MOST_NAMED)
-        message = f"system '{candidate.system}' has {extra} items that {full.whose} {_have(full.whose)} not: {shown}"
+        count = "an item" if extra == 1 else f"{extra} items"
+        message = f"system '{candidate.system}' has {count} that {full.whose} {_do(full.whose)} not have: {shown}"
         return Problem("P217", message, candidate.source, "set `missing: drop`, or correct the file", note)
     return None
 
@@ -306,3 +308,7 @@ def _nothing_left(candidates: Sequence[Candidate], full: FullIds, *, any_scored:
     shown = name_some(list(map(repr, columns)), _MOST_NAMED) if len(columns) > 1 and not others else ""
     note = f"if {shown} are systems, each file is a test set: `pipeline init` takes such files together" if shown else None
     return Problem("P218", "no item is in all outputs", help=f"call an item alike in all files: {'; '.join(begins)}", note=note)
+
+
+def _do(whose: str) -> str:
+    return "do" if whose.endswith("s") else "does"

@@ -203,7 +203,7 @@ class CtmReader(Reader):
         here = sorted(found)
         warnings = output.warnings
         if unknown:
-            names = f"{len(unknown)} channels, the first is '{unknown[0]}', that the gold has not"
+            names = f"{len(unknown)} channels, the first is '{unknown[0]}', that the gold does not have"
             warnings = (*warnings, f"{output.source} has words of {names}: they are left out")
         ids, lines = tuple(gold.ids[k] for k in here), tuple(given[k] for k in here)
         return Items(ids, {"text": tuple(found[k] for k in here)}, output.source, lines, numbered=False, warnings=warnings)

@@ -247,6 +247,9 @@ def test_the_gold_is_blamed_where_all_systems_agree(folder):
         add(folder, name, [name, *LINES[1:30]])
     (problem,) = problems_of(folder)
     assert "the gold has 40 items, all 3 systems have 30" in problem.message
+    (folder / "systems" / "C.txt").unlink()
+    (problem,) = problems_of(folder)
+    assert "the gold has 40 items, both systems have 30" in problem.message
 
 
 def test_without_gold_the_majority_is_right(folder):
@@ -307,7 +310,9 @@ def test_items_the_gold_does_not_know_are_refused_or_dropped(folder):
         (folder / f"{name}.txt").write_text("id,label\na,x\nb,y\nc,z\nd,w\n")
     changes = {"references": (), "format": "labels", "gold": "gold.csv", "outputs": "{system}.txt"}
     (folder / "ref.txt").unlink()
-    assert codes_of(folder, **changes) == ["P217", "P217"]
+    problems = problems_of(folder, **changes)
+    assert [problem.code for problem in problems] == ["P217", "P217"]
+    assert problems[0].message == "system 'A' has an item that the gold does not have: 'd'"
     found = survey(folder, missing="drop", **changes)
     assert found.frame.ids == ("a", "b", "c")
     assert found.warnings[:2] == tuple(f"system '{name}' has 1 item more, which is left out" for name in "AB")
