@@ -178,6 +178,9 @@ def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs) -> Ite
         told = "; ".join(words for method, words in BELONGS_TO.items() if method in methods)
         if told:
             yield f"The interval belongs to p adjusted, and is held to the verdict: {told}{_say_critical(shown)}."
+            if rows[0].adjustment.family_size > 1:
+                level = next(filter(None, shown.values("interval.level").tolist()))
+                yield f"Intervals are simultaneous: {100 * level:g} % is the level of all pairs of the family together."
         if (shown.known("interval") & shown.holds("interval.open")).any():
             yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
         if len(rows) and rows[0].intervals:  # as all pairs of a family have

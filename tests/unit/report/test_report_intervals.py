@@ -16,6 +16,7 @@ from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.intervals.proportions import tango
 from pipeline.inference.multiple_comparisons.studentised_max_t import studentised_max_t
 from pipeline.inference.unit_diagnostics.few_units import evidence_floor
+from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.families.adjustment import FamilyOf
 from pipeline.report.layout.views import view_all
@@ -238,3 +239,12 @@ def test_the_pairs_that_max_t_judges_by_an_exact_p_are_those_of_few_wins(attrs):
     asked = [is_few and not attrs for is_few in few]  # within strata wins have another law
     assert [method == "exact" for method in of.take("method")] == asked
     assert [method == "tango" for method in of.take("interval.method")] == asked
+
+
+@pytest.mark.parametrize(("systems", "alpha"), [(2, 0.05), (3, 0.05), (3, 0.1)])
+def test_the_table_says_of_what_the_intervals_of_several_pairs_have_their_level(systems, alpha):
+    cube = build_cube(np.linspace(50, 58, systems), list("abc")[:systems])
+    report = build_report(make_report({"news": cube}, analyses=(), resampling={"alpha": alpha}))
+    (caption,) = [view.caption for view in view_all(report) if view.kind == "pairs"]
+    told = f"Intervals are simultaneous: {100 * (1 - alpha):g} % is the level of all pairs of the family together."
+    assert (told in caption, "simultaneous" in caption) == (systems > 2, systems > 2)
