@@ -125,10 +125,11 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
         return f"< {SMALLEST_NORMAL:.1e}"
     if value == 0:
         return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
-    level = next((level for level in _LEVELS if _BESIDE < abs(value / level - 1) < _NEAR), None)
     digits, kind = (4, "f") if value >= 0.001 else (1, "e")
-    while level is not None and float(f"{value:.{digits}{kind}}") == level:
-        digits += 1
+    for level in _LEVELS:
+        if _BESIDE < abs(value / level - 1) < _NEAR:
+            while float(f"{value:.{digits}{kind}}") == level:
+                digits += 1
     return f"{value:.{digits}{kind}}"
 
 
@@ -161,8 +162,9 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
 
 def _format_end(value: float, digits: int) -> str:
     """Return an end of an interval or a gain: that it is not 0 decides whether a difference is shown."""
-    if not value or float(f"{value:.{digits}f}"):
-        return format_number(value, digits)
+    written = format_number(value, digits)
+    if not value or written.strip("0."):
+        return written
     first = -math.floor(math.log10(abs(value)))
     return format_number(value, digits if first > digits + 2 else first)
 
