@@ -103,10 +103,17 @@ def preview_study(
         "memory_bytes": forecast.footprint.memory,
         "disk_bytes": forecast.footprint.disk,
         "replicates_of_max_t": counted,
+        "several_runs": _several_runs(inputs.coordinates),
         "monte_carlo_error": math.sqrt(alpha * (1 - alpha) / (counted or b)),
         "smallest_p": 1 / (counted + 1) if counted else 1 / b,
         "alpha": alpha,
     }
+
+
+def _several_runs(coordinates: Mapping[str, Mapping[str, str]]) -> bool:
+    """Tell whether a model has several runs: verdicts are then about models, if its runs are scored on a test set."""
+    models = [known["model"] for known in coordinates.values() if known.get("model") and known.get("replica")]
+    return len(set(models)) < len(models)
 
 
 def _trainings(loaded: LoadedStudy, run: RunDirectory, everything: Iterable[Task], left: Iterable[Task]) -> list[dict[str, Any]]:
@@ -166,11 +173,14 @@ def format_preview(preview: Mapping[str, Any]) -> str:
     counted = preview["replicates_of_max_t"]
     if counted:
         of = f"the first {counted:,} replicates, whatever b is" if counted < preview["replicates"] else "all replicates"
-        lines.append(f"p adjusted, which decides, and p beside it: counted by max-T on {of}")
+        which = "p of single runs" if preview["several_runs"] else "p adjusted, which decides, and p beside it"
+        lines.append(f"{which}: counted by max-T on {of}")
+    if preview["several_runs"]:
+        lines.append("p of models, which decides: computed from their runs, not counted")
     if counted or not methods or not all(method["exact"] for method in methods):
         lines.append(
             f"Monte-Carlo error at p = {preview['alpha']:g}: ±{preview['monte_carlo_error']:.1g} (1 se)   "
-            f"smallest p that can be seen: {preview['smallest_p']:.1g}"
+            f"smallest p that can be counted: {preview['smallest_p']:.1g}"
         )
     return "\n".join(lines)
 

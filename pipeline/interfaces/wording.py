@@ -82,8 +82,10 @@ def format_gain(value: float | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> format_gain(12.3456), format_gain(0.00057, 2), format_gain(-2e-7, 2), format_gain(2e-7, 2), format_gain(0.0)
-    ('12.346', '0.0006', '> -0.0001', '< 0.0001', '0.000')
+    >>> format_gain(12.3456), format_gain(0.00057, 2), format_gain(0.00006, 2), format_gain(0.0)
+    ('12.346', '0.0006', '0.0001', '0.000')
+    >>> format_gain(-2e-7, 2), format_gain(2e-7, 2)
+    ('> -0.0001', '< 0.0001')
     """
     if not value:
         return format_number(value, digits)
@@ -151,6 +153,8 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
     --------
     >>> format_interval({"lo": 0.0001, "hi": 0.0819}), format_interval({"lo": -0.00002, "hi": 0.0})
     ('[0.0001, 0.082]', '[-0.00002, 0.000]')
+    >>> format_interval({"lo": 0.00006, "hi": 0.5}, 2), format_interval({"lo": 0.00004, "hi": 0.5}, 2)
+    ('[0.0001, 0.50]', '[0.00, 0.50]')
     """
     if interval is None:
         return MISSING
@@ -165,8 +169,9 @@ def _format_end(value: float, digits: int) -> str:
     written = format_number(value, digits)
     if not value or written.strip("0."):
         return written
-    first = -math.floor(math.log10(abs(value)))
-    return format_number(value, digits if first > digits + 2 else first)
+    # The last digit that may be shown can be one after rounding: 0.00006 is 0.0001.
+    longer = format_number(value, min(-math.floor(math.log10(abs(value))), digits + 2))
+    return longer if longer.strip("-0.") else written
 
 
 _HYPHEN = re.compile(r"((?<![\w-])--?[^\W\d_][\w-]*[ =])-(?=\.?\d)|(?<![\w.\-–)])-(?=\.?\d)")

@@ -111,6 +111,18 @@ def models_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "page.html"
 
 
+@pytest.fixture(scope="session")
+def signs_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a comparison by signs of graded scores: 21 items speak for the one system, and 2 for the other."""
+    folder = tmp_path_factory.mktemp("signs")
+    gains = [2] * 15 + [1] * 6 + [-3] * 2
+    rows = ["item,old,new", *(f"q{item},{max(-gain, 0)},{max(gain, 0)}" for item, gain in enumerate(gains))]
+    (folder / "grades.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = run_cli("compare", "grades.csv", "--format", "scores", "--procedure", "sign", "--html", "page.html", "-q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "page.html"
+
+
 def write_answers(path: Path, right: np.ndarray) -> None:
     path.write_text("item,score\n" + "".join(f"{item},{int(one)}\n" for item, one in enumerate(right)), encoding="utf-8")
 

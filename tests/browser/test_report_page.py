@@ -528,6 +528,13 @@ def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(br
     assert browser.find_element(By.CSS_SELECTOR, "#versus .answer").text == "Choose two different systems."
 
 
+def test_no_gain_is_claimed_of_two_systems_by_a_test_that_is_not_about_it(browser, signs_page):
+    open_page(browser, signs_page)
+    said = browser.find_element(By.CSS_SELECTOR, "#versus .lead").text
+    assert said.startswith("new is ahead of old by 1.3")
+    assert said.endswith("; the test, whose null is not about the gain, calls new better.")
+
+
 def test_the_items_that_drive_a_pair_are_listed(browser, odd_page):
     open_page(browser, odd_page)
     one, other = browser.find_elements(By.CSS_SELECTOR, "#versus select")

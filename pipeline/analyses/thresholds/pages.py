@@ -15,7 +15,7 @@ from pipeline.interfaces import Column, Figure, Headline, Mark, Section, Table
 from pipeline.interfaces.analyses import FULL
 from pipeline.interfaces.charts import Chart
 from pipeline.interfaces.figures import INK, PALETTE
-from pipeline.interfaces.wording import format_interval, format_number, name_metric, shorten
+from pipeline.interfaces.wording import format_gain, format_interval, name_metric, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -142,7 +142,7 @@ def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int, unit
     """Say above which gain a pair is usually significant, in words that need nothing else of the page."""
     ends = f" {format_interval(interval, digits)}" if interval else ""
     drawn = {"item": "", "document": " documents"}.get(unit, f" units of {unit}")
-    above = f"With n = {row['units']:,}{drawn}, a gain above {format_number(gain, digits)}{ends}"
+    above = f"With n = {row['units']:,}{drawn}, a gain above {format_gain(gain, digits)}{ends}"
     return f"{above} is usually significant where one pair alone is tested, one-sided."
 
 
@@ -164,11 +164,11 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
         of = {"pairs": row["relation"], "relation": row["relation_by"], "values": values}
         digits, pairs = decimals_of(cubes, row["metric"]), row["pairs_in_window"]
         if row["gain"] is not None:
-            gain, count = format_number(row["gain"], digits), f"{pairs:,} pair{'' if pairs == 1 else 's'}"
+            gain, count = format_gain(row["gain"], digits), f"{pairs:,} pair{'' if pairs == 1 else 's'}"
             alt = f"Threshold, {row['relation']}: {gain} from {count}."
             yield Mark(where, "gain", row["gain"], f"{gain}, {count}", alt, **of)
         elif row["se_pairs"] >= few:
-            gain = f"{format_number(row['se_gain'], digits)} by se"
+            gain = f"{format_gain(row['se_gain'], digits)} by se"
             caption = "Where no pair of a class is in the band, its line is at the threshold by standard errors (by se)."
             yield Mark(where, "gain", row["se_gain"], gain, f"Threshold, {row['relation']}: {gain}.", caption, **of)
         else:
@@ -199,8 +199,8 @@ def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str,
 
 
 def _describe(row: Mapping[str, Any], digits: int) -> str:
-    window = "none in the window" if row["gain"] is None else f"{format_number(row['gain'], digits)} in the window"
-    return f"{name_class(row)}: {window}, {format_number(row['se_gain'], digits)} by se."
+    window = "none in the window" if row["gain"] is None else f"{format_gain(row['gain'], digits)} in the window"
+    return f"{name_class(row)}: {window}, {format_gain(row['se_gain'], digits)} by se."
 
 
 def _draw(rows: Sequence[Mapping[str, Any]], metric: str, chart: Chart) -> None:

@@ -17,7 +17,7 @@ from pipeline.interfaces.wording import name_metric
 from pipeline.report.document import Report
 from pipeline.report.models.model_rows import ModelPairRow
 from pipeline.report.rows import FamilyKey, PairRow
-from pipeline.report.values import format_number
+from pipeline.report.values import format_gain
 
 __all__ = [
     "Change",
@@ -222,9 +222,9 @@ def _changed_pairs(before: SlotFound, now: SlotFound) -> Iterator[Change]:
         was, found = before.pairs[key], now.pairs[key]
         if was.side != found.side:
             test_set, metric, a, b = json.loads(key)
-            gain = "" if found.gain is None else f" ({a} is ahead by {format_number(found.gain, 4)})"
+            gain = "" if found.gain is None else f" ({a} is ahead by {format_gain(found.gain, 4)})"
             if found.gain is not None and found.gain < 0:
-                gain = f" ({b} is ahead by {format_number(-found.gain, 4)})"
+                gain = f" ({b} is ahead by {format_gain(-found.gain, 4)})"
             change = f"was: {_say_side(a, b, was.side)}; now: {_say_side(a, b, found.side)}"
             yield Change("pair", f"{test_set} by {name_metric(metric)}, {a} and {b}: {change}{gain}")
 
@@ -243,8 +243,8 @@ def _moved_thresholds(before: Mapping[str, ThresholdFound], now: Mapping[str, Th
         above = was.high is not None and found.gain > was.high
         if below or above:
             test_set, metric, size, *others = json.loads(key)
-            end = f"below {format_number(was.low or 0.0, 4)}" if below else f"above {format_number(was.high or 0.0, 4)}"
-            told = f"{format_number(was.gain, 4)}, now {format_number(found.gain, 4)}, {end}, an end of its interval before"
+            end = f"below {format_gain(was.low, 4)}" if below else f"above {format_gain(was.high, 4)}"
+            told = f"{format_gain(was.gain, 4)}, now {format_gain(found.gain, 4)}, {end}, an end of its interval before"
             which = f"threshold of {' '.join(filter(None, others))} at {size}"
             yield Change("threshold", f"{test_set} by {name_metric(metric)}, {which}: {told}")
 

@@ -33,6 +33,8 @@ class View:
         Columns that a narrow screen shows before it is asked for the others; all where there are none.
     later : frozenset of str
         Columns that no screen shows before it is asked for them.
+    shows_gain : bool
+        False where a test whose null is not about the gain calls a system better: the page then claims no gain of a pair.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class View:
     text: frozenset[str] = frozenset()
     first: frozenset[str] = frozenset()
     later: frozenset[str] = frozenset()
+    shows_gain: bool = True
 
     def pick(self, columns: Sequence[str]) -> View:
         """Return the table with some of its columns, without its caption."""

@@ -71,7 +71,9 @@ def pair_table(
     heads, cells = add_tool_column(report, shown, heads, cells)
     caption = " ".join(_caption(report, where, rows, shown))
     words = frozenset({"better", "worse", "verdict"})
-    return View("pairs", title, heads, cells, caption, words, first=words | {"gain"}, later=_LATER)
+    won = rows.where(rows.holds("separated"))
+    shows_gain = PROCEDURES[where.procedure].of_gain or bool(won.known("minimum_detectable_effect").all())
+    return View("pairs", title, heads, cells, caption, words, first=words | {"gain"}, later=_LATER, shows_gain=shows_gain)
 
 
 def _columns(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs, digits: int) -> Iterator[tuple[str, _Tell]]:

@@ -140,7 +140,7 @@
   };
 
   // What may be said of a pair: never more than its verdict, and what its marks mean.
-  const claim = (heads, [a, b, ...rest]) => {
+  const claim = (heads, [a, b, ...rest], showsGain) => {
     const value = Object.fromEntries(heads.slice(2).map((head, k) => [head, rest[k]]));
     const interval = heads.find((head) => head.endsWith("interval"));
     const known = [[interval, ""], ["p adjusted", "= "]].filter(([head]) => /\d/.test(value[head])).map(([head, sign]) => head + " " + sign + value[head]);
@@ -148,7 +148,7 @@
     const [, verdict, found] = value.verdict.match(/^(.*?)\s*([*†‡§]*)$/);
     const ahead = numberIn(value.gain) === 0 ? a + " and " + b + " have the same score, to the digits shown" : a + " is ahead of " + b + " by " + gain;
     const sentences = {
-      better: a + " is better than " + b + " by " + gain + ".",
+      better: showsGain ? a + " is better than " + b + " by " + gain + "." : ahead + "; the test, whose null is not about the gain, calls " + a + " better.",
       equivalent: a + " and " + b + " are equivalent within the margin; they differ by " + gain + ".",
       identical: a + " and " + b + " are identical on every unit.",
       "not separated": ahead + "; they are not separated, which does not show that they are equal.",
@@ -247,7 +247,7 @@
       found += 1;
       const list = make("dl", { className: "facts" });
       heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
-      const said = claim(heads, cells), whole = [a, b, ...(said.match(/(?:(?:p )?\w+ [=<≤≥] )?\d(?:\.\d+)?e-\d+/g) ?? [])];
+      const said = claim(heads, cells, !table.dataset.null), whole = [a, b, ...(said.match(/(?:(?:p )?\w+ [=<≤≥] )?\d(?:\.\d+)?e-\d+/g) ?? [])];
       const lead = make("p", { className: "lead" }, ...keepNames(said, [...new Set(whole)].sort((x, y) => y.length - x.length), noBreaks));
       const place = make("div", {}, lead);
       place.dataset.copy = "this sentence";

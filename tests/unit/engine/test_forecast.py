@@ -63,6 +63,23 @@ def test_the_smallest_p_of_a_preview_is_that_of_the_run(tmp_path: Path) -> None:
     execute(run, SERIAL)
     (pair,) = json.loads((run.root / "report" / "report.json").read_text())["pairs"]
     assert pair["p"] == pair["p_adjusted"] == told["smallest_p"]
+    assert "smallest p that can be counted: 0.0001" in format_preview(told)
+
+
+def test_a_preview_says_that_p_of_models_is_not_counted(tmp_path: Path) -> None:
+    for model in "ab":
+        for run in (1, 2):
+            (tmp_path / f"{model}.{run}.txt").write_text("".join(f"{model} {(k * run) % 7} said\n" for k in range(80)))
+    (tmp_path / "ref.txt").write_text("".join(f"a {k % 7} said\n" for k in range(80)))
+    outputs = {"t": {"references": ["ref.txt"], "outputs": "{system}.{replica}.txt"}}
+    study = write_study(tmp_path / "study.yaml", test_sets=outputs, metrics=["bleu"], resampling={"replicates": 20_000})
+    told = preview_study(load_study(study, []), tmp_path / "runs", workers=1)
+    assert told["several_runs"]
+    text = format_preview(told)
+    assert "p of single runs: counted by max-T on the first 9,999 replicates" in text
+    assert "p of models, which decides: computed from their runs, not counted" in text
+    alone = preview_study(load_study(far_apart(tmp_path), []), tmp_path / "runs", workers=1)
+    assert (alone["several_runs"], "of models" in format_preview(alone)) == (False, False)
 
 
 @pytest.mark.parametrize(

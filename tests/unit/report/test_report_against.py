@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.studies import write_study
+from support.studies import run_cli, write_study
 
 from pipeline.api import compare, run
 from pipeline.report.claims import claim_of
@@ -94,3 +94,16 @@ def test_a_second_opinion_that_is_not_about_the_gain_does_not_part_it_from_zero(
     first, last = told.split(f"By {procedure}")
     assert "separated from zero" in first
     assert last.endswith("the difference is separated, though the null is not about the gain.")
+
+
+@pytest.mark.parametrize("procedure", ["sign", "wilcoxon", "paired-bootstrap"])
+def test_the_page_is_told_of_a_table_whose_test_is_not_about_the_gain(tmp_path: Path, procedure: str) -> None:
+    marked = {}
+    for name, grade in {"graded": 2, "right or wrong": 1}.items():
+        rows = ["item,old,new", *(f"q{i},0,{gain}" for i, gain in enumerate([grade] * 15 + [1] * 15 + [0] * 10))]
+        (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        how = ("--format", "scores", "--procedure", procedure, "--html", "p.html", "-q")
+        done = run_cli("compare", "scores.csv", *how, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        marked[name] = "data-pairs data-null=elsewhere" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert marked == {"graded": procedure != "paired-bootstrap", "right or wrong": False}
