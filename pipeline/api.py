@@ -12,6 +12,7 @@ from pipeline.errors import UsageError
 from pipeline.store.files import read_json, scratch_directory
 from pipeline.store.outputs import write_output
 from pipeline.store.runs import RunDirectory, find_run
+from pipeline.store.syncing import without_sync
 from pipeline.tracebacks import shortened
 
 if TYPE_CHECKING:
@@ -258,7 +259,7 @@ def compare(
     from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs
 
-    with scratch_directory("compare") as scratch, speaking_of_compare(scratch, runs):
+    with scratch_directory("compare") as scratch, without_sync(scratch), speaking_of_compare(scratch, runs):
         groups = {*([unit] if unit else ()), *(columns or {}).values(), *(filter or ())}
         given = settle_outputs(outputs, references, folder=scratch, groups=groups)
         if given.in_memory and not (runs is None and save_study is None):

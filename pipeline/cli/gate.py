@@ -111,9 +111,10 @@ def gate(
     from pipeline.report.document import read_report
     from pipeline.report.history.confirmation import confirm_losses, list_answers
     from pipeline.report.history.gate import conclude_gate, judge_candidates, render_gate
-    from pipeline.store.outputs import write_output
+    from pipeline.store.outputs import refuse_unwritable, write_output
     from pipeline.store.seals import read_listed_json
 
+    refuse_unwritable([summary])
     own = tuple(overrides.get("settings", ()))
     overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *own)
     loaded = load(study, overrides)

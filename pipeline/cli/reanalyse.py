@@ -123,7 +123,7 @@ def reanalyse(
     from pipeline.report.history.account import Asked, refuse_other_plan
     from pipeline.report.history.gate import Judged
     from pipeline.report.layout.markdown import unescape
-    from pipeline.store.outputs import write_output
+    from pipeline.store.outputs import refuse_unwritable, write_output
     from pipeline.store.runs import RunDirectory
 
     name = slot or datetime.now(UTC).date().isoformat()
@@ -131,6 +131,7 @@ def reanalyse(
         raise click.UsageError(f"--slot {name!r}: letters, digits and . _ + - only, and it begins with a letter or digit")
     if candidates and baseline is None:
         raise click.UsageError("--candidate says what is compared with --baseline SYSTEM, which is missing")
+    refuse_unwritable([summary])
     overrides["settings"] = (*settings_of(baseline, margins, all_pairs=all_pairs), *overrides.get("settings", ()))
     loaded = load(study, overrides)
     kept = History(history or place_of_history(runs, loaded))

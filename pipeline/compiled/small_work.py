@@ -78,8 +78,9 @@ class FewSoFar:
         if number > self._at_once:
             return False
         self._left -= number
-        if self._at_hand is not None and self._left < self._asked_at:
-            self._left = -1 if self._at_hand() else self._left
+        at_hand = self._at_hand  # another thread may set it to None meanwhile
+        if at_hand is not None and self._left < self._asked_at:
+            self._left = -1 if at_hand() else self._left
             self._at_hand = None
         return self._left >= 0
 

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 
 from pipeline.errors import Problem, StoreError
 from pipeline.store.process import machine_name
-from pipeline.store.syncing import sync_directory, sync_file, without_sync
+from pipeline.store.syncing import sync_directory, sync_file
 
 __all__ = [
     "damaged_file",
@@ -266,8 +266,7 @@ def scratch_directory(kind: str, place: Path | None = None) -> Iterator[Path]:
     made = tempfile.mkdtemp(prefix=f"pipeline-{kind}-", suffix=temporary_name(), dir=within)
     maker = os.getpid()
     try:
-        with without_sync(made):
-            yield Path(made)
+        yield Path(made)
     finally:
         if os.getpid() == maker:  # a process that is forked meanwhile ends as well, and the folder is not its own
             _remove_tree(made)

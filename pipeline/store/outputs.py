@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -40,22 +41,47 @@ def refuse_unwritable(paths: Iterable[Path | str | None]) -> None:
     StoreError
         P702, for each of them.
     """
-    found = []
-    for path in paths:
-        if path is None or os.access(path, os.W_OK):
-            continue
-        folder = Path(path).absolute().parent
-        while not folder.exists() and folder != folder.parent:
-            folder = folder.parent
-        reason = None
-        if not folder.is_dir():
-            reason = errno.ENOTDIR
-        elif not os.access(folder, os.W_OK | os.X_OK):
-            reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES
-        if reason is not None:
-            found.append(_explain(OSError(reason, os.strerror(reason)), path))
+    found = [_explain(why, path) for path in paths if path is not None and (why := _hindrance(Path(path))) is not None]
     if found:
         raise StoreError(*found)
+
+
+def _hindrance(final: Path) -> OSError | None:
+    """Return the error with which `write_output` would fail, as far as that can be told without writing."""
+    try:
+        there, is_link = _look(final), final.is_symlink()
+        if there is not None and stat.S_ISDIR(there.st_mode):
+            return _error(errno.EISDIR)
+        if there is not None and (is_link or not stat.S_ISREG(there.st_mode)):
+            return _unless(final, os.W_OK)
+        folder = (final.resolve() if is_link else final.absolute()).parent
+        # Missing folders are made, but not behind a link.
+        while not is_link and _look(folder) is None and folder != folder.parent:
+            folder = folder.parent
+        place = _look(folder)
+        if place is None or not stat.S_ISDIR(place.st_mode):
+            return _error(errno.ENOENT if place is None else errno.ENOTDIR)
+        return _unless(folder, os.W_OK | os.X_OK)  # an ordinary file is replaced, whatever its own permissions
+    except OSError as error:
+        return error
+
+
+def _look(path: Path) -> os.stat_result | None:
+    """Return what is there, behind links; None where nothing is."""
+    try:
+        return os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _unless(path: Path, mode: int) -> OSError | None:
+    if os.access(path, mode):
+        return None
+    return _error(errno.EROFS if os.statvfs(path).f_flag & os.ST_RDONLY else errno.EACCES)
+
+
+def _error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
 
 
 def _explain(error: OSError, path: Path | str) -> Problem:

@@ -1,4 +1,4 @@
-"""Sync files to disk before anything relies on them, so that they survive a power cut; scratch folders are not synced."""
+"""Sync files to disk before anything relies on them, so that they survive a power cut."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def without_sync(folder: Path | str) -> Iterator[None]:
 
     A comparison that is not kept writes some sixty files, and a disk may take 10 ms to sync each.
     """
-    prefix = os.path.join(folder, "")
+    prefix = _as_folder(folder)
     _not_synced.append(prefix)
     try:
         yield
@@ -48,4 +48,8 @@ def sync_directory(path: Path | str) -> None:
 
 
 def _is_kept(path: Path | str) -> bool:
-    return not any(os.path.join(path, "").startswith(prefix) for prefix in _not_synced)
+    return not any(_as_folder(path).startswith(prefix) for prefix in _not_synced)
+
+
+def _as_folder(path: Path | str) -> str:
+    return os.path.join(os.path.abspath(path), "")  # so that ``..`` leads out of a folder

@@ -105,3 +105,10 @@ def test_own_analyses_are_told_from_those_of_other_packages(monkeypatch: pytest.
     known = list_plugins("analyses")
     monkeypatch.setattr("pipeline.plugins.list_plugins", lambda family: known | {"theirs": theirs})
     assert not are_own([*analyses_of_compare(), "theirs"])
+
+
+def test_no_file_of_a_comparison_is_held_when_its_folder_is_gone(tmp_path: Path) -> None:
+    table = tmp_path / "scores.csv"
+    table.write_text("item,one,two\n" + "".join(f"q{k},{k % 7},{k % 5}\n" for k in range(60)))
+    pipeline.compare(table, replicates=3000)
+    assert "pipeline-compare-" not in Path("/proc/self/maps").read_text()

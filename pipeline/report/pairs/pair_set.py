@@ -121,7 +121,10 @@ class PairSet(Pairs):
     def below(self, path: str) -> list[str]:
         """Return the names of what is known below a part of a row, in the order of its fields."""
         start = f"{path}."
-        return list(dict.fromkeys(of[len(start) :].partition(".")[0] for of in self.columns if of.startswith(start)))
+        names = [of[len(start) :] for of in self.columns if of.startswith(start)]
+        if path == "tool_p":  # presets, whose names may have dots
+            return names
+        return list(dict.fromkeys(name.partition(".")[0] for name in names))
 
     def write_notes(self, at: NDArray[np.int64]) -> list[str | None]:
         """Return the notes of pairs that stand somewhere in the columns."""
@@ -229,7 +232,7 @@ def _intervals(of: PairSet, at: NDArray[np.int64]) -> list[dict[str, Any] | None
 
 
 def _tool_p(of: PairSet, at: NDArray[np.int64]) -> list[dict[str, Any] | None]:
-    names = [path[len("tool_p.") :] for path in of.columns if path.startswith("tool_p.")]
+    names = of.below("tool_p")
     if not names:
         return [None] * len(at)
     return [dict(zip(names, cells, strict=True)) for cells in zip(*(of._take(f"tool_p.{name}", at) for name in names), strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from pipeline.store.container import StoredArrays
 from pipeline.store.runs import Store
 from pipeline.tasks.cell_files import StoredCounts, packed_scores, stored_scores
 
-__all__ = ["Block", "Cells", "chunks_at_once", "find_packed_scores", "fold", "kept_scores", "read_scores"]
+__all__ = ["Block", "Cells", "chunks_at_once", "find_packed_scores", "fold", "kept_scores", "opening_once", "read_scores"]
 
 FOLD_BYTES = 2**25
 """For the counts of a range of pairs and cells; at least a chunk of the cube. It changes no number."""
@@ -221,6 +222,15 @@ def _is_sound(path: Path, checksum: str, modified: int) -> bool:
     if not checksum.startswith(digest_file(path)):
         read_arrays(path, checksum)  # says what is wrong
     return True
+
+
+@contextmanager
+def opening_once() -> Iterator[None]:
+    """Open each file of cells once in a block; afterwards none is held: a file that is mapped takes its room though removed."""
+    try:
+        yield
+    finally:
+        _map_sound.cache_clear()
 
 
 @lru_cache(maxsize=64)  # each holds a file open

@@ -19,6 +19,7 @@ from pipeline.store.runs import RunDirectory
 from pipeline.tasks.collect.clusters import measure_clusters
 from pipeline.tasks.collect.cube_layout import Collected, read_collected
 from pipeline.tasks.collect.cube_slice import Part, make_part
+from pipeline.tasks.collect.fold import opening_once
 from pipeline.tasks.collect.pairs import (
     PairResults,
     hold_scores,
@@ -42,7 +43,7 @@ def collect_shard(task: Task, runs: Path) -> Receipt:
     rows, systems = slice(spec.first_pair, spec.stop_pair), slice(spec.first_system, spec.stop_system)
     store = collected.run.store
     part = make_part(store, collected.test_set, collected.layout, own[0], size, rows)
-    with PieceWriter(collected.layout) as piece:
+    with opening_once(), PieceWriter(collected.layout) as piece:
         write_shard(piece, collected, part, own, systems)
     path = store.path("shards", task.key, ".arrays")
     checksum = write_arrays(path, piece.chunks())

@@ -27,6 +27,7 @@ from pipeline.store.runs import RunDirectory, Store
 from pipeline.tasks.collect.clusters import groups_of_items
 from pipeline.tasks.collect.cube_layout import Collected, make_tool, read_collected
 from pipeline.tasks.collect.cube_slice import Part, make_part
+from pipeline.tasks.collect.fold import opening_once
 from pipeline.tasks.collect.kept_scores import Kept
 from pipeline.tasks.collect.pairs import PairResults, read_together, stored_cells
 from pipeline.tasks.collect.presets import write_tool_p
@@ -45,7 +46,7 @@ def collect(task: Task, runs: Path) -> Receipt:
     collected = read_collected(run, spec.test_set)
     manifest, test_set, layout = collected.manifest, collected.test_set, collected.layout
     shards = [collected.inventory.receipts[key] for key in spec.shards]
-    with CubeWriter(run.cubes, layout) as cube:
+    with opening_once(), CubeWriter(run.cubes, layout) as cube:
         for shard in shards:
             cube.adopt(EncodedPieces(read_arrays(run.store.root / shard.file, shard.checksum)))
         for size in list_sizes(manifest.study, test_set):

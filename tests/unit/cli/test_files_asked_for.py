@@ -47,6 +47,70 @@ def test_all_files_that_cannot_be_written_are_named_at_once(folder: Path, monkey
     assert [problem.where for problem in raised.value.problems] == ["file/x", "file/z"]
 
 
+def deny(path: Path | str, mode: int) -> bool:
+    """Answer as `os.access` does for somebody to whom nothing here belongs: root, who runs tests, may do anything."""
+    return os.stat(path).st_mode & 0o7 & mode == mode
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("closed/old.html", "no permission"),  # an ordinary file is replaced, which needs the folder
+        ("closed/new.html", "no permission"),
+        ("open/to_closed.html", "no permission"),  # what a link leads to is written itself
+        ("open/nowhere.html", "no such file or directory"),
+        ("open", "is a directory"),
+        (f"open/{'a' * 300}/p.html", "file name too long"),
+        ("open/old.html", None),
+        ("open/to_open.html", None),
+        ("open/more/p.html", None),
+        ("/dev/null", None),
+    ],
+)
+def test_it_is_told_beforehand_what_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str | None
+) -> None:
+    for folder, mode in (("open", 0o777), ("closed", 0o755)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "old.html").touch()
+        (tmp_path / folder / "old.html").chmod(0o666 if folder == "closed" else 0o644)
+        (tmp_path / folder).chmod(mode)
+    for target, mode in (("open.html", 0o666), ("closed.html", 0o644)):
+        (tmp_path / target).touch()
+        (tmp_path / target).chmod(mode)
+        (tmp_path / "open" / f"to_{target}").symlink_to(tmp_path / target)
+    (tmp_path / "open" / "nowhere.html").symlink_to(tmp_path / "missing" / "p.html")
+    monkeypatch.setattr(os, "access", deny)
+    found: list[str] = []
+    try:
+        refuse_unwritable([tmp_path / name])
+    except PipelineError as error:
+        found = [problem.message for problem in error.problems]
+    assert found == ([] if said is None else [f"the file cannot be written: {said}"])
+
+
+def test_a_folder_that_cannot_be_searched_is_no_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = os.stat
+
+    def closed(path: Path | str, **how: bool) -> os.stat_result:
+        if "closed" in Path(path).parts[:-1]:
+            raise PermissionError(13, "Permission denied")
+        return look(path, **how)
+
+    monkeypatch.setattr(os, "stat", closed)
+    with pytest.raises(PipelineError, match="the file cannot be written: no permission"):
+        refuse_unwritable([tmp_path / "closed" / "sub" / "page.html"])
+
+
+@pytest.mark.parametrize("command", [("gate", "s.yaml", "--baseline", "a"), ("reanalyse", "s.yaml")])
+def test_a_summary_that_cannot_be_written_is_refused_before_the_study_is_run(folder: Path, command: tuple[str, ...]) -> None:
+    assert run_cli("init", "t.csv", "-o", "s.yaml", cwd=folder).returncode == 0
+    done = run_cli(*command, "--summary", "file/x", cwd=folder)
+    assert done.returncode == 73, done.stderr
+    assert "error[P702]: the file cannot be written: not a directory\n  --> file/x\n" in done.stderr
+    assert not (folder / "runs").exists()
+
+
 def test_a_folder_without_permission_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(PipelineError, match="the file cannot be written: no permission"):

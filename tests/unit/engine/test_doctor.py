@@ -44,6 +44,16 @@ def test_a_place_where_files_cannot_be_written_fails_with_exit_code_69() -> None
     assert "error[P620]" in done.stderr
 
 
+def test_a_place_where_nothing_can_be_synced_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", broken)
+    found = by_topic(examine_machine(tmp_path))["runs"]
+    assert found.verdict == "fail"
+    assert "input or output failed" in found.text
+
+
 def test_a_file_system_without_links_a_full_disk_and_a_clock_that_is_off_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

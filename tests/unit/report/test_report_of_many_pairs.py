@@ -104,6 +104,7 @@ def test_a_document_written_from_columns_is_that_of_the_rows(resampling: dict[st
             "p": numbers(np.where(some < 0, np.inf, 0.1 * some), size),
             "p_reason": coded(some, ['100 % "sure"', "ŝ <1>\n"]),
             "tool_p.koehn-2004": numbers(np.where(some > 0, 0.25, np.nan), size),
+            "tool_p.tool-1.2": numbers(np.where(some < 0, 0.5, np.nan), size),
             "tool_p.reason": coded(some, ["no margin", None]),
             "adjustment.across.by": coded(np.minimum(some, 0), ["holm"]),
             "adjustment.across.families": counts(some + 2, size),

@@ -45,17 +45,26 @@ def test_a_receipt_is_on_disk_when_it_is_written(tmp_path: Path, synced: list[st
     assert synced == [str(tmp_path / "ledger.jsonl")]
 
 
-def test_nothing_in_a_scratch_folder_is_waited_for(tmp_path: Path, synced: list[str]) -> None:
-    with scratch_directory("compare") as folder:
+def test_nothing_is_waited_for_in_a_folder_that_need_not_be_synced(tmp_path: Path, synced: list[str]) -> None:
+    with scratch_directory("compare") as folder, without_sync(folder):
         write_all(folder)
         sync_directory(folder)
         assert synced == []
         write_all(tmp_path / "kept")
         assert {Path(path).name for path in synced} >= {"cell", "ledger.jsonl", "kept"}
         assert not any(path.startswith(str(folder)) for path in synced)
+        synced.clear()
+        sync_directory(folder / "..")
+        assert len(synced) == 1
     synced.clear()
     sync_directory(tmp_path)
     assert synced == [str(tmp_path)]
+
+
+def test_another_scratch_folder_is_synced(synced: list[str]) -> None:
+    with scratch_directory("doctor") as folder:
+        write_bytes(folder / "written", b"x")
+    assert len(synced) == 2
 
 
 def test_a_folder_whose_name_only_begins_like_a_scratch_folder_is_kept(tmp_path: Path, synced: list[str]) -> None:

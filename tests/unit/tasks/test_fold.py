@@ -209,3 +209,18 @@ def test_memory_does_not_grow_with_the_number_of_cells(tmp_path: Path) -> None:
         assert counted == replicates
     assert max(peaks) < 100e6
     assert count_cells(10**7) > CHUNKS["cell"]
+
+
+def test_no_file_of_cells_is_held_after_what_it_was_opened_for(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    receipt = store_cells(store, SYSTEMS, 0, 4, 1)
+
+    def maps() -> int:
+        return Path("/proc/self/maps").read_text().count(str(tmp_path))
+
+    with module.opening_once():
+        first = module._open(store, receipt)
+        assert module._open(store, receipt) is first
+        assert maps() > 0
+    del first
+    assert maps() == 0
