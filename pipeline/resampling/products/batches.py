@@ -5,44 +5,70 @@ All give the same integers: no number depends on the way, or on what a processor
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.products.byte_columns import ByteContraction
 from pipeline.resampling.products.byte_product import MOST_DRAWS, blocks_of, choose_form, is_form_asked, zero_counts
 from pipeline.resampling.products.columns import StatisticColumns
-from pipeline.resampling.products.contract import Product
+from pipeline.resampling.products.contract import FLOAT32_LIMIT, Product
+from pipeline.resampling.products.packed_columns import PackedColumns
 from pipeline.resampling.products.packed_sums import PackedBatches
 from pipeline.resampling.strata import StratifiedDraws, draw_stratified_weights
 
 __all__ = ["ByteBatches", "FloatBatches", "make_batches"]
 
+_FLOAT_BITS = FLOAT32_LIMIT.bit_length() - 1  # of whole numbers that single precision holds
 _MOST_PER_UNIT = 32  # draws a unit on average, above which counts would too often be above 255
 
 
 class FloatBatches:
-    """Draws counts in single precision, and multiplies them so, or in double precision."""
+    """Draws counts in single precision, and multiplies them so, or in double precision.
+
+    Several columns of small numbers share one of single precision: answers that are right or wrong, two where at most 4095 units
+    are drawn.
+    """
 
     def __init__(self, draws: Draws | StratifiedDraws, columns: StatisticColumns) -> None:
         self._draws, self._contraction = draws, columns.contraction
+        self._packed = _pack(columns.contraction.narrow, draws.n_draws)
         self.bytes_per_replicate = columns.bytes_per_replicate
-        self._weights, self._sums = np.empty((0, draws.n_units), np.float32), np.empty((0, 0), np.float32)
+        if self._packed is not None:
+            words = self._packed.words
+            self._contraction = replace(self._contraction, narrow=words.astype(np.float32))
+            self.bytes_per_replicate += (4 + 4) * len(words) + 3 * 4  # in floats and integers, and a column while it is taken out
+        self.make_room(0)
 
     def make_room(self, batch: int) -> None:
         """Allocate memory for batches of this many replicates, once."""
         self._weights = np.empty((batch, self._draws.n_units), np.float32)
         self._sums = np.empty((len(self._contraction.narrow), batch), np.float32)
+        self._apart = np.empty((0 if self._packed is None else len(self._packed.place), batch), np.float32)
 
     def multiply(self, first: int, count: int) -> Product:
         """Return the sums of replicates from ``first``."""
         if count > len(self._weights):
             self.make_room(count)
-        out = self._sums if count == self._sums.shape[1] else None
+        has_room = count == self._sums.shape[1]
         if isinstance(self._draws, StratifiedDraws):
             weights = draw_stratified_weights(self._draws, first, count, out=self._weights)
         else:
             weights = draw_weights(self._draws, first, count, out=self._weights)
-        return self._contraction.multiply(weights, out=out)
+        product = self._contraction.multiply(weights, out=self._sums if has_room else None)
+        if self._packed is None:
+            return product
+        apart = self._apart if has_room else np.empty((len(self._apart), count), np.float32)
+        return replace(product, narrow=self._packed.take_apart(product.narrow.astype(np.int32), apart))
+
+
+def _pack(narrow: NDArray[np.float32], n_draws: int) -> PackedColumns | None:
+    """Pack columns for sums that float32 holds; None where that saves less than a quarter of them."""
+    if not len(narrow):
+        return None
+    return PackedColumns.of(narrow.astype(np.int64), n_draws=n_draws, bits=_FLOAT_BITS, most_words=3 * len(narrow) // 4)
 
 
 class ByteBatches:
