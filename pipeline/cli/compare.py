@@ -114,7 +114,11 @@ class _Compare(CommandWithNames):
 @click.option("--md", "markdown", type=_FILE, help="Write verdict and tables there, as Markdown.")
 @click.option("--latex", type=_FILE, help="Write the tables there, as LaTeX (booktabs).")
 @click.option("--save-study", type=_FILE, help="Write the study file of this comparison, to change and run again.")
-@click.option("--runs", type=click.Path(file_okay=False, path_type=Path), help="Keep the run in this folder. [nothing is kept]")
+@click.option(
+    "--runs",
+    type=click.Path(file_okay=False, readable=False, path_type=Path),
+    help="Keep the run in this folder. [nothing is kept]",
+)
 @click.option("--json-file", type=_FILE, hidden=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout; --json=FILE writes it there.")
 @quiet_option

@@ -75,6 +75,14 @@ def main() -> None:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except PermissionError as error:  # paths of another user answer so wherever one looks first
+        from pipeline.store.files import store_error
+
+        if debug:
+            traceback.print_exc()
+        refused = store_error(error, error.filename or "")
+        show_problems(refused.problems)
+        sys.exit(refused.exit_code)
     except MemoryError:
         if debug:
             traceback.print_exc()

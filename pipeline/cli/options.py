@@ -222,7 +222,7 @@ def _combine(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 runs_option = click.option(
     "--runs",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, readable=False, path_type=Path),  # whoever looks there says whose it is
     envvar="PIPELINE_RUNS",
     default=Path("runs"),
     callback=remember_named,

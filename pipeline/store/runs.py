@@ -147,6 +147,16 @@ def _made(folder: Path | str) -> int | None:
     return None
 
 
+def _refuse_closed(name: str) -> None:
+    """Raise StoreError P702 where a name is that of a folder in which this user may not look."""
+    try:
+        os.stat(os.path.join(name, "plan.json"))
+    except PermissionError as error:
+        raise store_error(error, name) from error
+    except (OSError, ValueError):  # nothing is there, or it can be no path at all
+        return
+
+
 def find_run(runs: Path, name: str | None) -> RunDirectory:
     """Return the run with this id, unique prefix or path; without a name the latest.
 
@@ -154,9 +164,13 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     ------
     RunNotFound
         P501 no run answers; P502 several do.
+    StoreError
+        P702 this user may not look there.
     """
     if name is not None and _made(name) is not None:
         return RunDirectory(Path(name).resolve())
+    if name is not None:
+        _refuse_closed(name)
     known = list_runs(runs)
     if name is None:
         if not known:

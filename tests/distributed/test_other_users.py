@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.second_user import INTRUDE, LOOK, as_other, needs_root
+from support.second_user import ASK, INTRUDE, LOOK, OTHER, as_other, needs_root
 from support.studies import PAGES, run_cli, text_study
 
 from pipeline.engine.dask import open_executor
@@ -66,3 +66,33 @@ def test_a_finished_run_can_be_read_by_its_owner_alone_and_by_others_once_it_is_
     again = run_cli("report", run)
     assert again.returncode == 0, again.stderr
     assert all(path.stat().st_mode & 0o004 for path in (run / "report").rglob("*"))
+
+
+def test_another_user_is_told_whose_runs_these_are(public: Path) -> None:
+    study = text_study(public / "s", ("a", "b"), report=PAGES, resampling={"replicates": 200, "test_sizes": ["full"]})
+    done = run_cli("run", study, "--serial", "--runs", public / "runs", own_process=True)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(["chmod", "-R", "o+rX", public / "s"], check=True)
+    shutil.copytree(public / "runs", public / "own")
+    name = Path(done.stdout.strip()).name
+    run = f"{{runs}}/{name}"
+    commands = [
+        f"{c} --runs {{runs}}" for c in ("list", "gc", f"run {study} --serial", f"plan {study}", f"gate {study} --baseline a")
+    ]
+    commands += [f"{command} {run}" for command in ("status", "logs", "cancel", "resume", "report")]
+    said = as_other(ASK, public / "own", public / "runs", *commands)
+    said = said[said.index("as another") + 1 :]
+    assert [line for line in said if line.startswith("exit")] == [f"exit 73 of {words}" for words in commands]
+    assert [line for line in said if line.startswith("error")] == ["error[P702]: no permission: this belongs to root"] * len(
+        commands
+    )
+    # The owner packs it, and the other user unpacks it in a folder of his own.
+    sent, theirs = public / "sent.zip", public / "theirs"
+    packed = run_cli("export", run.format(runs=public / "runs"), sent)
+    assert packed.returncode == 0, packed.stderr
+    sent.chmod(0o644)
+    theirs.mkdir()
+    os.chown(theirs, OTHER, OTHER)
+    said = as_other(ASK, public / "unpacked", theirs, f"import {sent} -o {{runs}}", f"report {run}")
+    assert [line for line in said if line.startswith("exit")] == [f"exit 0 of import {sent} -o {{runs}}", f"exit 0 of report {run}"]
+    assert (theirs / name / "report" / "report.json").stat().st_uid == OTHER

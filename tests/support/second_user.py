@@ -46,6 +46,28 @@ for path in sys.argv[1:]:
 """
 
 
+ASK = f"""
+import contextlib, os, sys
+from pipeline.cli import main
+
+def ask(words, runs):
+    sys.argv = ["pipeline", *words.format(runs=runs).split()]
+    try:
+        with contextlib.redirect_stderr(sys.stdout):
+            main()
+    except SystemExit as ended:
+        return ended.code
+
+own, closed, *commands = sys.argv[1:]
+for words in commands:
+    ask(words, own)  # loads what the other user may not read: he need not reach this interpreter
+print("as another")
+{BECOME}
+for words in commands:
+    print("exit", ask(words, closed), "of", words)
+"""
+
+
 def as_other(code: str, *arguments: object) -> list[str]:
     """Run one of the programs above and give the lines that it printed."""
     command = [sys.executable, "-c", code, *map(str, arguments)]

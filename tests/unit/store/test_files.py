@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import getpass
 import json
 import os
 import stat
@@ -21,6 +23,7 @@ from pipeline.store.files import (
     make_tree_private,
     read_json,
     replacing,
+    store_error,
     sweep_temporaries,
     temporary_name,
     write_bytes,
@@ -208,8 +211,6 @@ def test_a_full_disk_is_named_with_its_free_bytes_and_nothing_is_left(small_disk
 
 
 def test_a_quota_and_a_read_only_place_are_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import errno
-
     for number, code, words in [
         (errno.EDQUOT, "P701", "quota"),
         (errno.EROFS, "P702", "read-only"),
@@ -224,6 +225,22 @@ def test_a_quota_and_a_read_only_place_are_told_apart(monkeypatch: pytest.Monkey
         with pytest.raises(StoreError, match=f"{code}.*{words}"):
             write_bytes(tmp_path / "file", b"x")
         assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+def test_a_folder_of_another_user_is_told_by_whose_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    refused = PermissionError(errno.EACCES, "Permission denied")
+    assert store_error(refused, tmp_path / "runs" / "plan.json").problems[0].message == "cannot write: no permission"
+    monkeypatch.setattr(os, "geteuid", lambda: 987_654_321)
+    owner = getpass.getuser()
+    for path in (tmp_path, tmp_path / "runs" / "plan.json"):  # what is not there belongs to whoever owns the folder around it
+        (problem,) = store_error(refused, path).problems
+        assert (problem.code, problem.where) == ("P702", str(path))
+        assert problem.message == f"no permission: this belongs to {owner}"
+        packs = f"{owner} can pack a run for others with `pipeline export RUN FILE`"
+        assert problem.help == f"name a folder of your own with --runs; {packs}"
+    monkeypatch.setattr("pwd.getpwuid", lambda number: {}[number])  # KeyError, as of a user without a name
+    assert store_error(refused, tmp_path).problems[0].message == f"no permission: this belongs to user {os.getuid()}"
 
 
 def test_json_keeps_names_readable(tmp_path: Path) -> None:
