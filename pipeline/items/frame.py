@@ -258,14 +258,19 @@ def _encode_all(values: Sequence[Any]) -> bytes:
     """Return the bytes of all values of a column, one after the other, without a call for each where they are of one type."""
     # Equal values of one type are encoded alike; 1 and True are equal too, and are not.
     kinds = set(map(type, values))
-    if kinds <= {str} or kinds <= {int}:
-        distinct = set(values)
-        if 2 * len(distinct) <= len(values):  # labels: few of them, many times
-            known = {value: _encode(value) for value in distinct}
-            return b"".join([known[value] for value in values])
+    if (kinds <= {str} or kinds <= {int}) and _repeats(values[:_MOST_TEXTS]) and _repeats(values):  # labels: few, many times
+        known = {value: _encode(value) for value in set(values)}
+        return b"".join([known[value] for value in values])
     if kinds <= {str}:
+        text = "".join([f"{len(value)}:{value}" for value in values])
+        if text.isascii():  # of which each character is a byte
+            return text.encode()
         return b"".join([b"%d:%s" % (len(data), data) for data in map(str.encode, values)])
     return b"".join(map(_encode, values))
+
+
+def _repeats(values: Sequence[Any]) -> bool:
+    return 2 * len(set(values)) <= len(values)
 
 
 def _encode(value: Any) -> bytes:

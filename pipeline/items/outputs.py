@@ -254,8 +254,9 @@ def _is_list_of_names(texts: Sequence[str], references: Sequence[str]) -> bool:
     if len(texts) < _FEWEST_LINES or len(references) < _FEWEST_LINES:
         return False
     words = not any(" " in text.strip() for text in texts) and 2 * sum(" " in text.strip() for text in references) > len(references)
-    repeated = 3 * len(set(texts)) <= len(texts) and 3 * len(set(references)) > 2 * len(references)
-    return words or repeated
+    # Of other outputs the first half has more distinct texts than that already.
+    repeated = all(3 * len(set(some)) <= len(texts) for some in (texts[: len(texts) // 2], texts))
+    return words or (repeated and 3 * len(set(references)) > 2 * len(references))
 
 
 _Stamp = tuple[int, int, int, int]

@@ -9,7 +9,7 @@ import gzip
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -18,7 +18,17 @@ from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.readers._streams import is_compressed, read_chunks
 
-__all__ = ["Lines", "NeedsNoGold", "read_head", "read_lines", "read_text", "refuse_gold", "with_warnings", "write_lines"]
+__all__ = [
+    "Lines",
+    "NeedsNoGold",
+    "number_lines",
+    "read_head",
+    "read_lines",
+    "read_text",
+    "refuse_gold",
+    "with_warnings",
+    "write_lines",
+]
 
 LONGEST_LINE = 50_000_000
 """Characters of a line: what is longer is no text of an item."""
@@ -26,6 +36,7 @@ LONGEST_LINE = 50_000_000
 _BOM = b"\xef\xbb\xbf"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _MOST_BYTES = 4  # of a character in UTF-8
+_MOST_KEPT = 2**16  # numbers that are held from one file to the next: a few megabytes
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,25 @@ def read_lines(path: Path, *, tokens: bool = False) -> Lines:
     if 0 < carriage_returns < len(lines) - 1:
         warnings.append(f"{path} has carriage returns at the end of {carriage_returns} of {len(lines)} lines, which were left out")
     return Lines(tuple(lines), str(path), tuple(warnings))
+
+
+def number_lines(count: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Return identifiers and numbers of so many lines, from 1: files of a test set have as many as each other, and share them.
+
+    Examples
+    --------
+    >>> number_lines(3)
+    (('1', '2', '3'), (1, 2, 3))
+    """
+    return (_number_once if count <= _MOST_KEPT else _number)(count)
+
+
+def _number(count: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    lines = tuple(range(1, count + 1))
+    return tuple(map(str, lines)), lines
+
+
+_number_once = lru_cache(maxsize=1)(_number)
 
 
 def read_text(path: Path) -> tuple[str, list[str]]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import Lines, read_lines, with_warnings
+from pipeline.items.readers._files import Lines, number_lines, read_lines, with_warnings
 from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, only_rows, refuse_twice, split_systems
 from pipeline.items.readers._roles import find_systems
@@ -236,8 +236,8 @@ class LabelReader(Reader):
         columns: Mapping[str, str] = options.get("columns", {})
         table = self._read_table(path, columns, need=False)
         if not isinstance(table, Table):
-            numbers = tuple(range(1, len(table.values) + 1))
-            return Items(tuple(map(str, numbers)), {"label": table.values}, table.source, numbers)
+            ids, numbers = number_lines(len(table.values))
+            return Items(ids, {"label": table.values}, table.source, numbers)
         written = {"id", "label"} <= set(table.header)  # the outputs of a training, as `write` writes them
         if self.layout == LETTERS and name != GOLD and not written:
             return _split_letters(table, system=name, columns=columns)[name]

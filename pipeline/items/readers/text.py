@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pipeline.errors import DataError
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
-from pipeline.items.readers._files import Lines, read_lines, with_warnings, write_lines
+from pipeline.items.readers._files import Lines, number_lines, read_lines, with_warnings, write_lines
 
 __all__ = ["TextReader"]
 
@@ -122,6 +122,5 @@ class TextReader(Reader):
 
 
 def _number(columns: Mapping[str, Sequence[str]], source: str) -> Items:
-    count = len(next(iter(columns.values())))
-    lines = tuple(range(1, count + 1))
-    return Items(tuple(map(str, lines)), columns, source, lines)
+    ids, lines = number_lines(len(next(iter(columns.values()))))
+    return Items(ids, columns, source, lines)

@@ -458,6 +458,8 @@ def test_aligning_what_is_not_there_is_an_error():
     [
         ("yes", "no", "größer", "") * 30,  # few, many times
         ("one", "größer", "two", ""),
+        ("one", "two", "three", ""),
+        (*map(str, range(300)), *("yes",) * 900),  # many times, and not from the first
         (1, -2, 10**30) * 30,
         (1, 2, 3),
         (True, 1, "1", ("1", 1, ("x",)), ()) * 30,  # equal and yet not alike

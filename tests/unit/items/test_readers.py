@@ -162,6 +162,15 @@ def test_references_are_columns_and_must_be_equally_long(write):
 # --- labels
 
 
+@pytest.mark.parametrize("form", ["text", "labels"])
+def test_files_of_as_many_lines_share_their_numbers(write, form):
+    one, other = (outputs(form, write("yes\nno\nno\n", name))["s"] for name in ("a.txt", "b.txt"))
+    assert one.ids is other.ids
+    assert one.lines is other.lines
+    longer = outputs(form, write("yes\nno\nno\nyes\n", "c.txt"))["s"]
+    assert (longer.ids, longer.lines) == (("1", "2", "3", "4"), (1, 2, 3, 4))
+
+
 def test_labels_are_read_by_line_with_their_spaces(write):
     assert outputs("labels", write("cat\n dog\n\nNA\n"))["s"].columns["label"] == ("cat", " dog", "", "NA")
 
