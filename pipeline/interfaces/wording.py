@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "MISSING",
     "call_metrics",
+    "format_end",
     "format_gain",
     "format_interval",
     "format_number",
@@ -89,7 +90,9 @@ def format_gain(value: float | None, digits: int = 3) -> str:
     """
     if not value:
         return format_number(value, digits)
-    written = _format_end(value, digits)
+    written = format_end(value, digits)
+    if abs(value) >= 10.0**-digits:
+        return written
     if float(written):
         return written
     least = f"{10.0 ** -(digits + 2):.{digits + 2}f}"
@@ -161,11 +164,19 @@ def format_interval(interval: Mapping[str, Any] | None, digits: int = 3, *, perc
     ends = [interval["lo"], interval["hi"]]
     if percent:
         return f"[{100 * ends[0]:.1f}, {100 * ends[1]:.1f}] %"
-    return f"[{_format_end(ends[0], digits)}, {_format_end(ends[1], digits)}]"
+    return f"[{format_end(ends[0], digits)}, {format_end(ends[1], digits)}]"
 
 
-def _format_end(value: float, digits: int) -> str:
-    """Return an end of an interval or a gain: that it is not 0 decides whether a difference is shown."""
+def format_end(value: float, digits: int) -> str:
+    """Return an end of an interval or a gain: that it is not 0 decides whether a difference is shown.
+
+    Examples
+    --------
+    >>> format_end(0.0819, 3), format_end(-0.0001, 3), format_end(0.00004, 2)
+    ('0.082', '-0.0001', '0.00')
+    """
+    if abs(value) >= 10.0**-digits:  # nearly all of them: one digit at least is not 0
+        return f"{value:.{digits}f}"
     written = format_number(value, digits)
     if not value or written.strip("0."):
         return written

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline.interfaces.wording import MISSING, format_gain, format_interval, format_number, format_p, format_share
+from pipeline.interfaces.wording import MISSING, format_end, format_gain, format_interval, format_number, format_p, format_share
 from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
 from pipeline.study.writing import UNNAMED_SET
 
 __all__ = [
     "MISSING",
+    "format_end",
     "format_ends",
     "format_gain",
     "format_interval",
@@ -23,8 +25,11 @@ __all__ = [
     "format_share",
     "on_set",
     "plain",
-    "write_ends",
+    "write_all",
 ]
+
+_MOST_STEPS, _UNSURE = 1e9, 1e-6
+"""Of a number by its last digit: so many are without an error that would come near to half a step."""
 
 _PLAIN = frozenset({str, int, bool, type(None)})
 
@@ -65,19 +70,27 @@ def format_ends(interval: Interval | ScoreInterval | None, digits: int) -> str:
     """Return the two ends of the interval of a gain or a score in brackets; a round one leaves out its end."""
     if interval is None:
         return MISSING
-    return write_ends(interval.lo, interval.hi, getattr(interval, "open", False), digits)
+    ends = format_interval({"lo": interval.lo, "hi": interval.hi}, digits)
+    return f"({ends[1:]}" if getattr(interval, "open", False) else ends
 
 
-def write_ends(lo: float, hi: float, is_open: bool, digits: int) -> str:
-    """Return the two ends of an interval as `format_ends` does.
+def write_all(write: Callable[[float, int], str], values: NDArray[np.float64], digits: int) -> list[str]:
+    """Return many numbers as `format_gain` or `format_end` write them, each text made once; nan is what is not known.
+
+    Numbers that round to the same one, which is not 0, have the same text. Where rounding may go either way it is asked for.
 
     Examples
     --------
-    >>> write_ends(0.0, 0.0819, True, 3)
-    '(0.000, 0.082]'
+    >>> write_all(format_gain, np.array([0.1234, 0.1226, 0.00006, np.nan]), 2)
+    ['0.12', '0.12', '0.0001', '–']
     """
-    ends = format_interval({"lo": lo, "hi": hi}, digits)
-    return f"({ends[1:]}" if is_open else ends
+    scaled = values * 10.0**digits
+    whole = np.rint(scaled)
+    with np.errstate(invalid="ignore"):
+        is_sure = (np.abs(whole) >= 1) & (np.abs(whole) < _MOST_STEPS) & (np.abs(scaled - whole) < 0.5 - _UNSURE)
+    distinct, place = np.unique(np.where(is_sure, whole / 10.0**digits, values), return_inverse=True)
+    texts = [MISSING if math.isnan(value) else write(value, digits) for value in distinct.tolist()]
+    return [*map(texts.__getitem__, place.tolist())]
 
 
 def on_set(test_set: str) -> str:

@@ -89,4 +89,6 @@ def _cells_of(column: Column | None, at: NDArray[np.int64]) -> _Text:
             repr(number) if is_known else "null"
             for number, is_known in zip(numbers.tolist(), np.isfinite(numbers).tolist(), strict=True)
         ]
-    return [*map(_encode, column.take(at))]
+    if column.values.dtype == np.bool_:
+        return ["true" if value else "false" for value in column.values[at].tolist()]
+    return ["null" if number is None else str(number) for number in column.take(at)]  # whole numbers, as JSON has them

@@ -24,7 +24,7 @@ from pipeline.report.pairs.pairs import Pairs, as_pairs, join_pairs
 from pipeline.report.presets import add_tool_column
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Tail, family_of
 from pipeline.report.trust.doubts import say_missing
-from pipeline.report.values import MISSING, format_gain, format_p, write_ends
+from pipeline.report.values import MISSING, format_end, format_gain, format_p, write_all
 
 __all__ = ["MARKS", "MOST_PAIRS", "marks_of", "pair_table"]
 
@@ -77,19 +77,19 @@ def pair_table(
 
 
 def _columns(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs, digits: int) -> Iterator[tuple[str, _Tell]]:
-    whole, number = PROCEDURES[where.procedure].gives_interval, partial(format_gain, digits=digits)
+    whole, number = PROCEDURES[where.procedure].gives_interval, partial(_gains, digits=digits)
     yield "better", _cells(str, "system_a")
     yield "worse", _cells(str, "system_b")
-    yield "gain", _cells(number, "delta")
+    yield "gain", partial(number, path="delta")
     if whole:
         yield f"{100 * (1 - report.alpha):g} % interval", partial(_intervals, digits=digits)
     yield "p", _cells(_p, "p", "log10_p")
     yield "p adjusted", _cells(_adjusted, "p_adjusted", "p", "log10_p")
     # What is decided comes before what stands beside it: a screen may show the first columns alone.
     yield "verdict", _verdicts
-    yield "se", _cells(number, "se")
+    yield "se", partial(number, path="se")
     if shown.known("minimum_detectable_effect").any():
-        yield "MDE", _cells(number, "minimum_detectable_effect.gain")
+        yield "MDE", partial(number, path="minimum_detectable_effect.gain")
     if shown.known("helped").any():
         yield "helped", _cells(_count, "helped")
         yield "hurt", _cells(_count, "hurt")
@@ -136,10 +136,15 @@ def _count(number: int | None) -> str:
     return MISSING if number is None else f"{number:,}"
 
 
+def _gains(pairs: Pairs, path: str, digits: int) -> list[str]:
+    return write_all(format_gain, pairs.floats(path), digits)
+
+
 def _intervals(pairs: Pairs, digits: int) -> list[str]:
-    ends = zip(*(pairs.values(f"interval.{name}").tolist() for name in ("lo", "hi", "open")), strict=True)
+    ends = (write_all(format_end, pairs.floats(f"interval.{name}"), digits) for name in ("lo", "hi"))
+    opens = ("(" if is_open else "[" for is_open in pairs.holds("interval.open").tolist())
     there = pairs.known("interval").tolist()
-    return [write_ends(lo, hi, is_open, digits) if known else MISSING for (lo, hi, is_open), known in zip(ends, there, strict=True)]
+    return [f"{left}{lo}, {hi}]" if known else MISSING for left, lo, hi, known in zip(opens, *ends, there, strict=True)]
 
 
 def _are_exact_told(pairs: Pairs) -> NDArray[np.bool_]:

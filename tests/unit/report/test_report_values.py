@@ -10,7 +10,7 @@ from pipeline.report import values
 from pipeline.report.document import encode_document
 from pipeline.report.history.gate import Judged
 from pipeline.report.layout.tables import encode_csv
-from pipeline.report.values import format_p, plain
+from pipeline.report.values import format_end, format_gain, format_p, plain, write_all
 
 
 def test_nothing_that_json_lacks_survives():
@@ -28,6 +28,32 @@ def test_plain_values_are_told_by_their_type_alone(monkeypatch):
     monkeypatch.setattr(values, "Mapping", Asked("Mapping", (), {}))
     told = (0.5, float("nan"), -float("inf"), 3, True, "a", None)
     assert [plain(value) for value in told] == [0.5, None, None, 3, True, "a", None]
+
+
+@pytest.mark.parametrize("digits", range(5))
+@pytest.mark.parametrize("write", [format_gain, format_end])
+def test_many_numbers_are_written_as_each_by_itself(write, digits):
+    halves = np.arange(-4000, 4001) / 2 / 10**digits  # half of them where rounding may go either way
+    near = [np.nextafter(halves, end) for end in (-np.inf, np.inf)]
+    sizes = np.random.default_rng(1).normal(size=2000) * 10.0 ** np.arange(-10, 10).repeat(100)
+    some = np.concatenate([halves, *near, sizes, [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, 5e-324]])
+    assert write_all(write, some, digits) == ["–" if np.isnan(value) else write(value, digits) for value in some.tolist()]
+
+
+def test_numbers_that_round_to_the_same_one_are_written_once():
+    asked = []
+    some = 0.12 + np.linspace(-0.004, 0.004, 1001)
+    assert set(write_all(lambda value, digits: asked.append(value) or format_gain(value, digits), some, 2)) == {"0.12"}
+    assert asked == [0.12]
+
+
+@pytest.mark.parametrize("digits", range(5))
+def test_a_number_of_any_size_shows_a_digit_that_is_not_0_or_what_it_is_below(digits):
+    for size in 10.0 ** np.arange(-digits - 4, 3):
+        for value in (size, np.nextafter(size, 0), 0.3 * size, -0.51 * size, -size, -np.nextafter(size, 0)):
+            written = format_gain(value, digits)
+            assert float(written.split()[-1]) != 0
+            assert written == f"{value:.{digits}f}" or abs(value) < 10.0**-digits
 
 
 def test_a_document_is_json_again():
