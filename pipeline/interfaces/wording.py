@@ -22,6 +22,7 @@ __all__ = [
     "name_metric",
     "set_minus",
     "shorten",
+    "write_p_at",
 ]
 
 MISSING = "–"
@@ -99,14 +100,16 @@ def format_gain(value: float | None, digits: int = 3) -> str:
     return f"< {least}" if value > 0 else f"> -{least}"
 
 
-_LEVELS = (0.1, 0.05, 0.01, 0.001)
-"""Usual levels: a verdict hangs on which side of one p is."""
+_LEVELS: ContextVar[tuple[float, ...]] = ContextVar("levels", default=(0.1, 0.05, 0.01, 0.001))
+"""Levels, the usual ones by default: a verdict hangs on which side of one p is."""
 
 _BESIDE, _NEAR = 1e-9, 0.05  # share of a level by which p is off it, and no longer rounded to it
 
 
 def format_p(value: float | None, replicates: int | None = None, *, log10: float | None = None) -> str:
     """Return a p-value: four decimals, or a power of ten when small, and more where it would be rounded to a usual level.
+
+    Within `write_p_at` no p is rounded to the other side of that level either.
 
     Where none of b replicates counted, what is known is the upper end of Clopper and Pearson's 95 % interval, 1 − .025^(1/b).
     Where the number was computed and is below the smallest float, its decimal logarithm says what it is.
@@ -131,11 +134,29 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
     if value == 0:
         return f"< {format_p(_round_up(-math.expm1(math.log(0.025) / replicates)))}" if replicates else "0"
     digits, kind = (4, "f") if value >= 0.001 else (1, "e")
-    for level in _LEVELS:
+    for level in _LEVELS.get():
         if _BESIDE < abs(value / level - 1) < _NEAR:
-            while float(f"{value:.{digits}{kind}}") == level:
+            while (float(f"{value:.{digits}{kind}}") - level) * (value - level) <= 0:
                 digits += 1
     return f"{value:.{digits}{kind}}"
+
+
+@contextmanager
+def write_p_at(level: float) -> Iterator[None]:
+    """Let `format_p` keep p on its own side of this level too, such as a study's α, until the block ends.
+
+    Examples
+    --------
+    >>> with write_p_at(0.02):
+    ...     format_p(0.02003), format_p(0.01998)
+    ('0.02003', '0.01998')
+    """
+    levels = _LEVELS.get()
+    token = _LEVELS.set(levels if level in levels else (*levels, level))
+    try:
+        yield
+    finally:
+        _LEVELS.reset(token)
 
 
 def _round_up(value: float) -> float:

@@ -12,7 +12,7 @@ from pipeline.analyses.pairs import list_slices, read_units
 from pipeline.analyses.presentation import decimals_of
 from pipeline.analyses.replicas.models import ModelGains
 from pipeline.interfaces.analyses import FULL
-from pipeline.interfaces.wording import call_metrics, name_metric
+from pipeline.interfaces.wording import call_metrics, name_metric, write_p_at
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.alignment import spread_published
 from pipeline.report.document import SCHEMA_VERSION, FullReport, Report
@@ -65,7 +65,7 @@ class _Family(NamedTuple):
 
 def build_report(given: ReportInput) -> FullReport:
     """Return everything that a report says; missing numbers are None, with a reason or note beside them."""
-    with call_metrics(given.titles):
+    with call_metrics(given.titles), write_p_at(given.study.resampling.alpha):
         return _build(given)
 
 

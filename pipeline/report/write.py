@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
-from pipeline.interfaces.wording import call_metrics
+from pipeline.interfaces.wording import call_metrics, write_p_at
 from pipeline.report.build import build_report
 from pipeline.report.document import FullReport, Report, encode_document, to_document
 from pipeline.report.held import hand_over
@@ -51,7 +51,7 @@ def _render_pages(given: ReportInput, report: Report, beside: Sequence[str]) -> 
     from pipeline.report.layout.pages import render_html, render_markdown
 
     formats = given.study.report.formats
-    with call_metrics(report.titles):
+    with call_metrics(report.titles), write_p_at(report.alpha):
         views, drawings = view_all(report), draw_all(given, report)
         files = {f"figures/{drawing.file}": drawing.svg.encode() for drawing in drawings}
         if "markdown" in formats:

@@ -23,7 +23,7 @@ def list_answers(judged: Sequence[Judged], *, window: bool = False) -> dict[str,
 
 def hold_to_level(judged: Sequence[Judged], level: float) -> list[Judged]:
     """Return the answers, with those left open whose p is above the level of this look."""
-    return [_held(one, level) for one in judged]
+    return [_held(replace(one, level=level), level) for one in judged]
 
 
 def _held(one: Judged, level: float) -> Judged:

@@ -6,12 +6,13 @@ Nothing is decided here: the answers are the verdicts of the report, seen from t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.undecided import explain_undecided
-from pipeline.interfaces.wording import name_metric
+from pipeline.interfaces.wording import name_metric, write_p_at
 from pipeline.report.document import Report
 from pipeline.report.layout.markdown import escape
 from pipeline.report.models.model_rows import ModelPairRow
@@ -62,6 +63,8 @@ class Judged:
         Whether the end of the interval that lies nearer to 0 is left out of it.
     title : str
         What people call the metric; empty in accounts of earlier versions.
+    level : float, optional
+        What the adjusted p is held to.
     """
 
     test_set: str
@@ -77,6 +80,7 @@ class Judged:
     p_equivalence: float | None = None
     open_at_zero: bool = False
     title: str = ""
+    level: float | None = None
 
     @property
     def called(self) -> str:
@@ -108,8 +112,9 @@ class Judged:
         return f"({ends[1:]}" if abs(self.interval[0]) < abs(self.interval[1]) else f"{ends[:-1]})"
 
     def show_p(self) -> str:
-        """Return the adjusted p."""
-        return format_p(self.p)
+        """Return the adjusted p, on its own side of the level."""
+        with nullcontext() if self.level is None else write_p_at(self.level):
+            return format_p(self.p)
 
 
 def judge_candidates(report: Report, baseline: str, candidates: Sequence[str] = ()) -> list[Judged]:
@@ -125,7 +130,7 @@ def judge_candidates(report: Report, baseline: str, candidates: Sequence[str] = 
     """
     first = [place for place in report.places if place.procedure == report.procedures[0]]
     return [
-        replace(one, title=report.titles.get(place.metric, ""))
+        replace(one, title=report.titles.get(place.metric, ""), level=report.alpha)
         for place in first
         for one in _of_family(report, place, baseline, candidates)
     ]

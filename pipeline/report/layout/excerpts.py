@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pipeline.dataclass import dataclass
-from pipeline.interfaces.wording import call_metrics
+from pipeline.interfaces.wording import call_metrics, write_p_at
 from pipeline.report.document import Report
 from pipeline.report.layout.view import View
 from pipeline.report.layout.views import view_all
@@ -70,7 +70,7 @@ def list_excerpts(report: Report, *, most_pairs: int = 20) -> list[Excerpt]:
     most_pairs : int
         Where there are more pairs, those that a reader looks for first are listed (`first_pairs`), and the rest is counted.
     """
-    with call_metrics(report.titles):
+    with call_metrics(report.titles), write_p_at(report.alpha):
         return list(_iterate(report, most_pairs))
 
 

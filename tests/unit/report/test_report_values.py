@@ -1,16 +1,23 @@
 """Values of a report are JSON's own types, and p-values are written as readers expect."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.synthetic_reports import make_report, odd_cubes
 
 from pipeline.inference.p_values import clopper_pearson
+from pipeline.interfaces.wording import write_p_at
 from pipeline.report import values
+from pipeline.report.build import build_report
 from pipeline.report.document import encode_document
 from pipeline.report.history.gate import Judged
+from pipeline.report.layout.summary import summarise
 from pipeline.report.layout.tables import encode_csv
 from pipeline.report.values import format_end, format_gain, format_p, plain, write_all
+from pipeline.report.write import render_report
 
 
 def test_nothing_that_json_lacks_survives():
@@ -72,6 +79,32 @@ def test_a_p_stands_on_its_own_side_of_a_usual_level_as_it_is_written(level):
     for p in (level * np.concatenate([1 - off, 1 + off])).tolist():
         assert (float(format_p(p)) <= level) == (p <= level)
     assert float(format_p(level * (1 + 1e-15))) == level  # rounding, and no side
+
+
+@pytest.mark.parametrize("level", [0.02, 0.0251, 0.012344, 0.2, 0.05])
+def test_a_p_stands_on_its_own_side_of_the_level_of_a_study_as_it_is_written(level):
+    off = np.concatenate([[0.0], np.geomspace(1e-8, 0.2, 400)])
+    with write_p_at(level):
+        for p in (level * np.concatenate([1 - off, 1 + off])).tolist():
+            assert (float(format_p(p)) <= level) == (p <= level)
+        assert format_p(0.050004) == "0.050004"  # and of the usual ones
+    assert format_p(0.02001) == "0.0200"
+
+
+def test_every_text_of_a_report_writes_p_on_its_side_of_alpha():
+    given = make_report(odd_cubes())
+    p = min(row.p_adjusted for row in build_report(given).pairs if row.p_adjusted is not None and row.p_adjusted > 0.001)
+    alpha = (p + round(p, 4)) / 2
+    given = make_report(odd_cubes(), resampling={"alpha": alpha})
+    report = build_report(given)
+    pages = render_report(given, report)
+    with write_p_at(alpha):
+        own = format_p(p)
+    assert own != format_p(p)
+    for text in (pages["index.html"].decode(), summarise(report)):
+        assert re.search(rf"(?<![\d.]){re.escape(own)}(?!\d)", text)
+    judged = replace(Judged("news", "bleu", "b", "a", "inconclusive", 0.2, None, p, "", 2), level=alpha)
+    assert judged.show_p() == own
 
 
 @pytest.mark.parametrize("replicates", [19, 1000, 5000, 50_000, 200_000, 1_000_000])

@@ -61,6 +61,12 @@ def test_a_matrix_has_the_gain_and_the_adjusted_p_of_every_pair() -> None:
     assert figure.alt == "4 by 4: 4 of 6 pairs are separated."
 
 
+def test_a_gain_that_is_not_zero_is_never_zero_in_a_cell() -> None:
+    written = texts(drawn(report_of([50.0, 50.003, 41.2]))["matrix"])[6:]
+    assert "0.003" in written
+    assert not any(re.fullmatch(r"0\.0+", text) for text in written)
+
+
 def test_systems_stand_by_score_and_a_line_parts_all_above_from_all_below() -> None:
     report = report_of(CLOSE)
     figures = drawn(report)

@@ -15,7 +15,7 @@ from pipeline.report.drawing.standings.forest import Entry, draw_forest
 from pipeline.report.drawing.standings.matrix import STATES, Grid, draw_matrix
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.rows import BoardRow, ClusterRow, FamilyKey, family_of
-from pipeline.report.values import format_number, format_p, on_set
+from pipeline.report.values import format_gain, format_number, format_p, on_set
 
 __all__ = ["draw_models", "draw_systems"]
 
@@ -167,7 +167,7 @@ def _fill(
     gain, p = (np.full((count, count), "", dtype=object) for _ in range(2))
     kept = [*pairs]
     digits = _digits(digits, (delta for *_, delta, _ in kept))
-    write: tuple[tuple[Any, Callable[[Any], str]], ...] = ((gain, lambda value: format_number(value, digits)), (p, _format_p))
+    write: tuple[tuple[Any, Callable[[Any], str]], ...] = ((gain, lambda value: _format_gain(value, digits)), (p, _format_p))
     for a, b, verdict, delta, adjusted in kept:
         if a not in place or b not in place:
             continue
@@ -191,6 +191,10 @@ def _digits(digits: int, gains: Iterable[float | None]) -> int:
     """Return how many decimals a cell has room for: three digits of the largest gain."""
     largest = max((abs(gain) for gain in gains if gain), default=0.0)
     return min(digits, max(0, 2 - math.floor(math.log10(largest)))) if largest else digits
+
+
+def _format_gain(value: float, digits: int) -> str:
+    return format_gain(value, digits).replace(" ", "")
 
 
 def _format_p(value: float) -> str:
