@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+import re
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -68,8 +69,8 @@ def _bare(word: str) -> str:
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
 
-    A word that other tools use for a known one comes first, then the only one that begins with the word, then the first that has it
-    between dashes.
+    A word that other tools use for a known one comes first, then what a word names that ends in "test", then the only one that
+    begins with the word, then the first that has it between dashes.
 
     Examples
     --------
@@ -79,6 +80,8 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     ('replicates', '--references')
     >>> nearest("paired-boot", ["paired-t", "paired-bootstrap"])
     'paired-bootstrap'
+    >>> nearest("t-test", ["mcnemar", "paired-t"]), nearest("sign-test", ["exact-sign-flip", "sign"])
+    ('paired-t', 'sign')
     >>> nearest("bootstrap", ["paired-bootstrap", "exact-bootstrap"])
     'paired-bootstrap'
     """
@@ -87,6 +90,11 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     ours = OTHER_WORDS.get(bare.replace("-", "_"))
     if ours in spelled:
         return spelled[ours]
+    stem = re.sub(r"[-_ ]?test$", "", bare)
+    if stem not in {"", bare}:
+        named = [one for one in spelled if stem in {one, *one.split("-")}]
+        if named:
+            return spelled[min(named, key=len)]
     begun = [one for one in spelled if one.startswith(bare)]
     if len(begun) == 1 and len(bare) >= _LONG_ENOUGH:
         return spelled[begun[0]]

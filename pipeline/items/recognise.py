@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,9 +24,10 @@ if TYPE_CHECKING:  # `compare` refuses a mistyped metric without loading them
     from pipeline.study.schema import Study
     from pipeline.study.sets import TestSet
 
-__all__ = ["AUTO", "FormatFound", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
+__all__ = ["AUTO", "FormatFound", "recognise_beside", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 
 AUTO = "auto"
+_SCORES = "scores"
 _HEAD = 1 << 16
 _ZIP = b"PK\x03\x04"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -123,6 +124,30 @@ def recognise_file(
             help=f"name the format: `format: {name}`",
         )
     return FormatFound(name, {**best.options, **(options or {})}), f"{path.name} is read as {name}: {best.why}"
+
+
+def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFound, str]:
+    """Recognise an output by what was given to compare it with, which may be a gold or references: its format says which.
+
+    A table of scores is one beside a file of another kind, too: as labels, its items would not be found in that.
+    """
+    compared = bool(references)
+    try:
+        found = recognise_file(path, gold=compared, references=compared)
+    except DataError as error:
+        if compared or error.problems[0].code != "P259":
+            raise
+        return recognise_file(path, gold=True, references=True)  # one that lacks what it is compared with is told so
+    if compared and not any(_has_format(file, found[0].name) for file in references) and _has_format(path, _SCORES, gold=False):
+        return recognise_file(path)
+    return found
+
+
+def _has_format(path: Path, name: str, *, gold: bool = True) -> bool:
+    try:
+        return recognise_file(path, gold=gold, references=gold)[0].name == name
+    except DataError:  # its reader says what is wrong with it
+        return False
 
 
 def refuse_json(paths: Iterable[Path], form: str) -> None:

@@ -15,7 +15,7 @@ from pipeline.items.readers import is_number, load_reader
 from pipeline.items.readers._tables import find_delimiter
 from pipeline.items.readers._typed_tables import begins_json
 from pipeline.items.readers.scores import ScoreReader
-from pipeline.items.recognise import AUTO, FormatFound, recognise_file, refuse_json, take_sample
+from pipeline.items.recognise import AUTO, FormatFound, recognise_beside, refuse_json, take_sample
 from pipeline.metrics._columns import OF_NUMBERS, output_column
 from pipeline.metrics.registry import call_by_options, is_metric, refuse_unknown_metric
 from pipeline.survey.folders import find_reference
@@ -75,7 +75,7 @@ def find_format(
             raise UsageError.of("P015", "the format has no name", where="--format", help="write `--format '{name: lm-eval, …}'`")
         form = named["name"] if len(named) == 1 else named
     if form == AUTO:
-        form, told = _recognise(base / outputs[0], bool(references))
+        form, told = recognise_beside(base / outputs[0], [base / path for path in references])
         refuse_json([base / path for path in (*outputs[1:], *references)], form.name)
     reader = load_reader(form)
     kind = reader.compares_with
@@ -97,16 +97,6 @@ def find_format(
         raise UsageError.of("P014", message, where="-r", help="leave out -r, or name another --format")
     value = form.as_written if isinstance(form, FormatFound) else form
     return FormatInUse(value, reader.usual_metric, gold, reader.holds_systems, told, columns or {})
-
-
-def _recognise(path: Path, compared: bool) -> tuple[FormatFound, str]:
-    """Recognise a file; whether what it is compared with is a gold or references is for its format to say: both are offered."""
-    try:
-        return recognise_file(path, gold=compared, references=compared)
-    except DataError as error:
-        if compared or error.problems[0].code != "P259":
-            raise
-    return recognise_file(path, gold=True, references=True)  # one that lacks what it is compared with is told so
 
 
 _DOUBTFUL = frozenset({

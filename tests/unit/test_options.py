@@ -22,6 +22,7 @@ from pipeline.options import (
     nearest,
     suggest,
 )
+from pipeline.plugins import list_plugins
 
 
 class Made:
@@ -45,6 +46,20 @@ def test_the_word_itself_is_never_suggested() -> None:
     assert suggest("x", []) is None
     assert suggest("x", [], otherwise="look elsewhere") == "look elsewhere"
     assert meant("x", ["bleu"]) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "procedure"),
+    [
+        ("t-test", "paired-t"),
+        ("ttest", "paired-t"),
+        ("sign-test", "sign"),
+        ("mcnemar_test", "mcnemar"),
+        ("latest", None),
+    ],
+)
+def test_a_test_is_known_by_its_name_with_the_word_test(word: str, procedure: str | None) -> None:
+    assert nearest(word, sorted(list_plugins("procedures"))) == procedure
 
 
 @pytest.mark.parametrize(

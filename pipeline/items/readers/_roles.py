@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
-from pipeline.items.readers._tables import Table, find_column, is_number, usual_names
+from pipeline.items.readers._tables import Table, find_column, is_number, spell, usual_names
 from pipeline.study.grouping import REPLICA, ROLES
 
 __all__ = ["Roles", "find_roles", "find_systems", "holds_scores"]
@@ -152,7 +152,7 @@ def _numbering_column(table: Table, columns: Mapping[str, str], taken: Collectio
     """
     alone, by_run = [], []
     for name in table.header:
-        if name not in {*taken, columns.get(REPLICA)} and (name.lower() in _ITEMS or name in _UNNAMED):
+        if name not in {*taken, columns.get(REPLICA)} and (spell(name) in _ITEMS or name in _UNNAMED):
             column = table.column(name)
             values = set(column)
             numbered = all(map(str.isdecimal, values))
@@ -178,8 +178,9 @@ def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken
     if len(set(systems)) == len(systems):
         return None  # a row a system: every column is an item
     alone, by_run = [], []
-    for name in _ITEMS:
-        if name in table.header and name not in {*taken, columns.get(REPLICA)}:
+    usual = sorted((name for name in table.header if spell(name) in _ITEMS), key=lambda name: _ITEMS.index(spell(name)))
+    for name in usual:
+        if name not in {*taken, columns.get(REPLICA)}:
             values = table.column(name)
             keys = list(zip(systems, values, strict=True))
             if len(keys) == len(set(values)):

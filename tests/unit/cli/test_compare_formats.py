@@ -48,6 +48,18 @@ def test_a_format_that_is_not_there_is_refused_by_name() -> None:
         compare_study({"A": "A", "B": "B"}, ["a"], format="odd")
 
 
+def test_a_table_of_scores_is_refused_a_reference_once_and_labels_are_not(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text("item,north,south\nq1,1,0\nq2,1,1\n")
+    (tmp_path / "ref.txt").write_text("she left the harbour\nit was late\n")
+    with pytest.raises(UsageError, match="scores already") as raised:
+        compare_study({"*": str(tmp_path / "all.csv")}, [str(tmp_path / "ref.txt")])
+    assert [problem.code for problem in raised.value.problems] == ["P014"]
+    for gold in ("item,label\nq1,1\nq2,0\n", "1\n0\n"):
+        (tmp_path / "gold.csv").write_text(gold)
+        found = compare_study({"*": str(tmp_path / "all.csv")}, [str(tmp_path / "gold.csv")]).study
+        assert [spec.format.name for spec in found.test_sets.values()] == ["labels"]
+
+
 def test_the_format_is_recognised_by_the_first_output(tmp_path: Path) -> None:
     (tmp_path / "north.txt").write_text("Nell/np sings/vbz\nshe/pp left/vbd\n")
     (tmp_path / "one.txt").write_text("she left\nthe harbour\n")

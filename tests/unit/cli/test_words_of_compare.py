@@ -82,6 +82,8 @@ def test_no_message_about_files_speaks_of_a_study() -> None:
         ("leave it out of the study", "leave it out"),
         ("`systems.exclude`: no system matches 'ref*'", "`--exclude`: no system matches 'ref*'"),
         ("resampling.baseline", "--baseline"),
+        ("test set 'test set' has 1 system", "the test set has 1 system"),
+        ("2 systems of the test set 'test set' are", "2 systems of the test set are"),
         ("resampling.alpha must be below 1.0, not 5.0", "--alpha must be below 1.0, not 5.0"),
         ("correct the file: a line is lost, split or joined there", "correct the file: a line is lost, split or joined there"),
     ],

@@ -15,7 +15,7 @@ def read(path: Path, header: str, rows: list[str], system: str | None = None) ->
     return {name: tuple(items.ids) for name, items in found.items()}
 
 
-@pytest.mark.parametrize("name", ["question", "Question_ID", "idx", "index", "", "Unnamed: 0"])
+@pytest.mark.parametrize("name", ["question", "Question_ID", "question id", "Item-ID", "idx", "index", "", "Unnamed: 0"])
 def test_whole_numbers_under_a_name_of_items_are_their_names(tmp_path: Path, name: str) -> None:
     found = read(tmp_path / "t.csv", f"{name},a,b", ["7,1,0", "3,0,0", "12,1,1"])
     assert found == {"a": ("7", "3", "12"), "b": ("7", "3", "12")}
