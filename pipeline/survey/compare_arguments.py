@@ -16,7 +16,6 @@ from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.plugins import refuse_unknown
 from pipeline.resampling.address import MOST_REPLICATES
-from pipeline.study.writing import UNNAMED_SET
 from pipeline.study.yaml_values import parse_flow
 
 __all__ = [
@@ -218,7 +217,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"one of the `outputs:`", "one of the outputs"),
         (r"otherwise in `outputs:`", "otherwise, `NAME=PATH`"),
         (r" of the test set(?=;|$)", ""),
-        (rf"\b(?:the )?test set '{UNNAMED_SET}'", "the test set"),
+        (r"\b(?:the )?test set 'test set'", "the test set"),
         (r"leave it out of the study", "leave it out"),
         (r"write `family: all-pairs` and no `baseline:`, or give `gate` the option `--all-pairs`", "leave out `--baseline`"),
         (r" (in|of) (the|this) study", ""),
