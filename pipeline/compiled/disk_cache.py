@@ -21,12 +21,13 @@ import numba.core.config
 import numba.cpython.hashing
 import numpy as np
 from numba import types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime.nrt import rtsys
 from numba.core.sigutils import normalize_signature
 
 from pipeline.compiled.kept_files import is_current, name_of, read_kept, write_kept
+from pipeline.compiled.late_modules import LateModules, parse_late
 from pipeline.compiled.notice import tell_of_compilation
 from pipeline.compiled.private import make_private_folder, may_be_written_by_others
 from pipeline.compiled.turns import Turns
@@ -68,7 +69,7 @@ def _in_private(place: Any) -> Any:
     return Private
 
 
-class _KeptInPrivate(CompileResultCacheImpl):
+class _KeptInPrivate(LateModules):
     """What Numba keeps, in a folder that nobody else may write: loading it is running it."""
 
     @property
@@ -121,6 +122,7 @@ class KeptSignatures(FunctionCache):
         those that manage memory, and the numbers that hashes begin with, of which importing `numba.cpython.hashing` tells LLVM.
         """
         rtsys.initialize(target_context)
+        parse_late(target_context.codegen())
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, target_context)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.compiled import kernel
+from pipeline.compiled import kernel, late_modules
 from pipeline.compiled.disk_cache import KeptSignatures
 from pipeline.compiled.notice import hearing_of_compilation
 
@@ -34,6 +34,26 @@ def test_a_second_process_compiles_nothing(code: Any, kept: Path) -> None:
     assert code.call(4.0) == (50.0, 1)
     assert all(path.is_relative_to(kept) for path in kept_files(kept))
     assert len(kept_files(kept)) == 4
+
+
+def test_the_module_of_a_kept_kernel_is_parsed_where_another_one_is_made_of_it(code: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    code.write(caller=CALLER, part=PART)
+    code.call(4)
+    parsed: list[int] = []
+    parse = late_modules.llvm.parse_bitcode
+
+    def look(bitcode: bytes) -> Any:
+        parsed.append(len(bitcode))
+        return parse(bitcode)
+
+    monkeypatch.setattr(late_modules.llvm, "parse_bitcode", look)
+    monkeypatch.setattr("numba.core.codegen.ll.parse_bitcode", look)
+    assert code.call(4) == (50, 1)
+    assert not parsed
+    code.write(caller=CALLER.replace("* 10", "* 100"))
+    assert code.call(4) == (500, 0)  # made of the other kernel, which is kept
+    assert parsed
+    assert code.call(4) == (500, 1)
 
 
 def test_whoever_listens_is_told_of_what_is_compiled_and_not_of_what_is_kept(code: Any) -> None:
