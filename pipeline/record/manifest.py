@@ -21,7 +21,7 @@ from pipeline.plan.inputs import Inputs
 from pipeline.plan.inventory import Group, Inventory
 from pipeline.plan.task import Failure, Receipt
 from pipeline.store.addresses import digest, digest_file
-from pipeline.store.array_files import read_arrays
+from pipeline.store.array_files import check_arrays
 from pipeline.store.files import read_json
 from pipeline.store.ledger import Ledger, iterate_ledger
 from pipeline.store.runs import RunDirectory, Store
@@ -286,7 +286,7 @@ def damaged_results(receipts: Iterable[Receipt], store: Store) -> list[tuple[Rec
             continue
         try:
             if path.suffix == ".arrays":
-                read_arrays(path, receipt.checksum)
+                check_arrays(path, receipt.checksum)
             elif digest_file(path) != receipt.checksum:
                 damaged.append((receipt, "its bytes are not those that were written"))
         except StoreError as error:

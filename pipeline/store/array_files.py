@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.store.container import StoredArrays, pack
 from pipeline.store.files import damaged_file, replacing, store_error
 
-__all__ = ["map_arrays", "read_arrays", "write_arrays"]
+__all__ = ["check_arrays", "map_arrays", "read_arrays", "write_arrays"]
 
 
 def write_arrays(path: Path | str, arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -42,6 +42,21 @@ def read_arrays(path: Path | str, checksum: str | None = None) -> dict[str, NDAr
     StoreError
         The file is absent (P704) or damaged (P705).
     """
+    found = _open(path, checksum)
+    try:
+        if checksum is None:
+            found.verify()
+        return found.whole()
+    except ValueError as error:
+        raise damaged_file(path, error) from error
+
+
+def check_arrays(path: Path | str, checksum: str) -> None:
+    """Read all bytes of a file, and unpack no array: StoreError as of `read_arrays`."""
+    _open(path, checksum)
+
+
+def _open(path: Path | str, checksum: str | None) -> StoredArrays:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -49,10 +64,7 @@ def read_arrays(path: Path | str, checksum: str | None = None) -> dict[str, NDAr
     try:
         if checksum is not None and hashlib.sha256(data).hexdigest() != checksum:
             raise ValueError("its bytes are not those that were written")
-        arrays = StoredArrays(data)
-        if checksum is None:
-            arrays.verify()
-        return arrays.whole()
+        return StoredArrays(data)
     except ValueError as error:
         raise damaged_file(path, error) from error
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import StoreError
-from pipeline.store import files
-from pipeline.store.array_files import map_arrays, read_arrays, write_arrays
+from pipeline.store import container, files
+from pipeline.store.array_files import check_arrays, map_arrays, read_arrays, write_arrays
 from pipeline.store.files import (
     make_directory,
     make_tree_private,
@@ -167,14 +167,29 @@ def test_every_single_harmed_byte_of_the_arrays_is_noticed(tmp_path: Path) -> No
     unused = 0
     for position in range(len(whole)):
         (tmp_path / "a").write_bytes(whole[:position] + bytes([whole[position] ^ 4]) + whole[position + 1 :])
-        with pytest.raises(StoreError, match="P705"):
-            read_arrays(tmp_path / "a", checksum)
+        for read in (read_arrays, check_arrays):
+            with pytest.raises(StoreError, match="P705"):
+                read(tmp_path / "a", checksum)
         try:
             read_arrays(tmp_path / "a")
             unused += 1
         except StoreError:
             continue
     assert unused < 128  # the gaps that align the buffers, which nothing reads
+
+
+def test_arrays_are_checked_without_unpacking_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checksum = write_arrays(tmp_path / "a", {"x": np.zeros((4000, 4), np.int64)})
+
+    def unpack(*_: object, **__: object) -> None:
+        raise AssertionError("unpacked")
+
+    monkeypatch.setattr(container, "unpack_rows", unpack)
+    check_arrays(tmp_path / "a", checksum)
+    with pytest.raises(AssertionError, match="unpacked"):
+        read_arrays(tmp_path / "a", checksum)
+    with pytest.raises(StoreError, match="P704"):
+        check_arrays(tmp_path / "absent", checksum)
 
 
 @pytest.mark.parametrize("length", [0, 5, 40, 100, -1])
