@@ -45,6 +45,7 @@ from pipeline.resampling.strata import StratifiedDraws
 __all__ = ["Enclosed", "enclosures"]
 
 _FEW = 64  # pairs, whose t* are made before a kernel is loaded
+_TOGETHER = 240  # pairs, at least, and less than twice as many: for each part and batch a dozen calls of kernels, and more of NumPy
 _LARGEST = 1e150  # influence value whose differences have squares
 _FAR, _USUAL = 1.9, 3.2  # a |t*| of which one in twenty is as large, and what the largest of a replicate soon exceeds
 _FEWER = 4, 2  # one of so many units may be enough
@@ -146,7 +147,7 @@ def _enclose(
     asked: dict[str, Any] = {"values": values, "lines": lines, "score": score, "noise": noise, "form": form, "heavy": heavy}
     for start in range(0, len(chosen), several):
         rows = np.arange(start, min(start + several, len(chosen)))
-        parts = [_Part.of(own, pairs[own], **asked, may_be_far=bool(own[0])) for own in in_cache(rows)]
+        parts = [_Part.of(own, pairs[own], **asked, may_be_far=bool(own[0])) for own in in_cache(rows, together=_TOGETHER)]
         for first in range(0, replicates, batch):
             some = slice(first, min(first + batch, replicates))
             count = some.stop - first

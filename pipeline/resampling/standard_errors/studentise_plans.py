@@ -122,9 +122,9 @@ def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replic
     return plan
 
 
-def in_cache(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def in_cache(rows: NDArray[np.int64], *, together: int = _TOGETHER) -> list[NDArray[np.int64]]:
     """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache; none of few if there are more."""
-    return np.array_split(rows, max(len(rows) // _TOGETHER, 1)) if rows.size else []
+    return np.array_split(rows, max(len(rows) // together, 1)) if rows.size else []
 
 
 def _by_stratum(stratum: NDArray[np.int64] | None, units: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

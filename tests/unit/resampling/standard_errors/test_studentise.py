@@ -346,8 +346,9 @@ def test_what_it_refuses():
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 64, 65, 159, 160, 1000])
-def test_pairs_are_cut_into_parts_none_of_which_is_of_few(pairs: int) -> None:
+@pytest.mark.parametrize(("least", "asked"), [(80, {}), (240, {"together": 240})])
+def test_pairs_are_cut_into_parts_none_of_which_is_of_few(pairs: int, least: int, asked: dict[str, int]) -> None:
     rows = np.arange(5, 5 + pairs)
-    parts = studentise_plans.in_cache(rows)
+    parts = studentise_plans.in_cache(rows, **asked)
     assert np.array_equal(np.concatenate([rows[:0], *parts]), rows)
-    assert all(min(pairs, 80) <= len(part) < 160 for part in parts)
+    assert all(min(pairs, least) <= len(part) < 2 * least for part in parts)
