@@ -69,8 +69,8 @@ def coordinate(directory: RunDirectory, launch: Launch, quiet: bool, verify: boo
     begun = time.time()
     with saying_why_it_takes_long(quiet=quiet), show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress, verify=verify)
-    if ending.message:
-        tell(visible(f"{ending.state.lower()}: {ending.message}"))
+    if ending.told:
+        tell(visible(f"{ending.state.lower()}: {ending.told}"))
     if ending.problems:
         told = join_alike(ending.problems)
         show_problems(told[:MOST_PROBLEMS])

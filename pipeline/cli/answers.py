@@ -124,7 +124,7 @@ def run_what_is_open(loaded: LoadedStudy, runs: Path, launch: Launch, quiet: boo
     with show_progress(quiet=quiet) as progress:
         ending = execute(directory, launch, progress=progress)
     if ending.exit_code and (ending.exit_code != INCOMPLETE or not (directory.report / "report.json").is_file()):
-        click.echo(complete_advice(f"could not measure: {ending.message}"), err=True)
+        click.echo(complete_advice(f"could not measure: {ending.told}"), err=True)
         sys.exit(ending.exit_code)
     if ending.problems:
         show_problems(ending.problems[:10])

@@ -300,5 +300,5 @@ def raise_unless_done(ending: Ending, run: RunDirectory) -> None:
         raise KeyboardInterrupt
     if ending.exit_code:
         kinds = {kind.exit_code: kind for kind in (TaskError, DataError, ClusterError, StoreError, Interrupted)}
-        told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.message}", str(run.root))
+        told = Problem("P409", f"the run ended {ending.state.lower()}: {ending.told}", str(run.root))
         raise kinds.get(ending.exit_code, PipelineError)(*(ending.problems or (told,)))

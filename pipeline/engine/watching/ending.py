@@ -11,22 +11,30 @@ from pipeline.plan.open_tasks import Plan
 
 __all__ = ["Ending", "conclude_run", "stopped"]
 
+_RESUME = "`pipeline resume` continues it"
+
 
 class Ending(NamedTuple):
-    """How a run ended; ``problems`` are for people to read in full."""
+    """How a run ended; ``problems`` are for people to read in full, ``advice`` for who stopped it: `status` has its own."""
 
     state: str
     exit_code: int
     message: str
     problems: tuple[Problem, ...] = ()
+    advice: str = ""
+
+    @property
+    def told(self) -> str:
+        """The message, and what to do."""
+        return "; ".join(filter(None, (self.message, self.advice)))
 
 
 def stopped(stop: StopRequest) -> Ending:
     """Return the ending of a run that was asked to stop."""
     if stop.cancelled:
-        return Ending("CANCELLED", Interrupted.exit_code, "cancelled; `pipeline resume` continues it")
+        return Ending("CANCELLED", Interrupted.exit_code, "cancelled", advice=_RESUME)
     code = 130 if stop.interrupted else Interrupted.exit_code
-    return Ending("INTERRUPTED", code, "stopped on request; `pipeline resume` continues it")
+    return Ending("INTERRUPTED", code, "stopped on request", advice=_RESUME)
 
 
 def conclude_run(plan: Plan, inventory: Inventory) -> Ending:

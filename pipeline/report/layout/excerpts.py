@@ -15,7 +15,7 @@ from pipeline.report.layout.view import View
 from pipeline.report.layout.views import view_all
 from pipeline.report.models.model_text import model_views
 from pipeline.report.pairs.listing import are_among, list_systems_first
-from pipeline.report.pairs.pair_table import MARKS, marks_of, pair_table
+from pipeline.report.pairs.pair_table import MARKS, OPEN_END, has_open_end, marks_of, pair_table
 from pipeline.report.pairs.pairs import as_pairs
 from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Verdict, family_of
 from pipeline.report.trust.units import count_units
@@ -95,6 +95,7 @@ def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, b
     ends = f"{100 * (1 - report.alpha):g} % interval"
     asked = {*SHOWN, ends, *([report.preset.name] if report.preset else [])}
     marks = {mark for marks in marks_of(as_pairs(listed)) for mark in marks}
+    open_end = [OPEN_END] if ends in pairs.columns and has_open_end(as_pairs(listed)) else []
     return Excerpt(
         place,
         "systems",
@@ -102,7 +103,7 @@ def _of_systems(report: Report, place: FamilyKey, verdict: Verdict, most: int, b
         board.pick([column for column in board.columns if column in {*BOARD, ends} or column.startswith("than ")]),
         pairs.pick(tuple(column for column in pairs.columns if column in asked)),
         [f"{total - len(listed):,} more pairs"] if total > len(listed) else [],
-        [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks],
+        [*(f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in marks), *open_end],
         verdict.sentences,
         frozenset(row.name for row in report.board_of[place] if row.rank_low == 1),
     )

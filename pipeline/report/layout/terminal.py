@@ -9,9 +9,6 @@ from pipeline.report.layout.view import View, fill, text_width
 
 __all__ = ["Screen", "lay_out"]
 
-COLUMNS = 80
-"""Of a text that goes into a file or a pipe: its tables leave out what is dispensable beyond that, and are never folded."""
-
 INDENT = 4
 """Of the second line of a row that takes several."""
 
@@ -28,7 +25,7 @@ class Screen:
     Parameters
     ----------
     width : int, optional
-        Columns of the terminal; None for a file or a pipe, where no line is broken.
+        Columns of the terminal; None for a file or a pipe, where no line is broken and no column left out.
     colour : bool
         Whether the text has the codes of a terminal for colours and bold.
     """
@@ -75,20 +72,20 @@ def lay_out(table: View, screen: Screen, *, dispensable: Sequence[str] = (), fir
     first : frozenset of str
         Names to stress in the column of systems.
     """
-    most = COLUMNS if screen.width is None else screen.width
+    if screen.width is None:
+        yield from _Painted(table, screen, first, wrapped=False).lines([range(len(table.columns))])
+        return
+    most = screen.width
     there = [column for column in dispensable if column in table.columns]
     for number in range(len(there) + 1):
         left_out = there[:number]
         narrower = table.pick([column for column in table.columns if column not in left_out])
-        for wrapped in (False, True)[: 1 if screen.width is None else 2]:
+        for wrapped in (False, True):
             if _total(_measure(narrower, wrapped=wrapped)) <= most:
                 yield from _Painted(narrower, screen, first, wrapped=wrapped).lines([range(len(narrower.columns))])
                 if left_out:
                     yield screen.paint(f"columns that do not fit: {', '.join(left_out)}", "dim")
                 return
-    if screen.width is None:
-        yield from _Painted(table, screen, first, wrapped=False).lines([range(len(table.columns))])
-        return
     shortened = _shorten(table, most - INDENT)
     yield from _Painted(shortened, screen, first, wrapped=False).lines(_fold(_measure(shortened, wrapped=False), most))
 

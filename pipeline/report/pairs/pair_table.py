@@ -26,7 +26,7 @@ from pipeline.report.rows import BoardRow, FamilyKey, PairRow, Tail, family_of
 from pipeline.report.trust.doubts import say_missing
 from pipeline.report.values import MISSING, format_end, format_gain, format_p, write_all
 
-__all__ = ["MARKS", "MOST_PAIRS", "marks_of", "pair_table"]
+__all__ = ["MARKS", "MOST_PAIRS", "OPEN_END", "has_open_end", "marks_of", "pair_table"]
 
 MOST_PAIRS = 400
 MARKS = {
@@ -36,6 +36,9 @@ MARKS = {
     "‡": "equivalent, and yet separated from zero: a difference within the margin",
 }
 """The marks after a verdict, and what they mean."""
+
+OPEN_END = "a round bracket at 0: separated, by a step down; 0 itself is outside"
+"""What such an end of an interval means, where one is shown."""
 
 _LATER = frozenset({"tail", "one-sided", "Holm", "BH"})
 """Columns that decide nothing, beside others that do."""
@@ -58,6 +61,11 @@ def marks_of(pairs: Pairs) -> list[str]:
     held = [(mark, holds(pairs)) for mark, holds in _HOLDS.items()]
     found = [[mark if of else "" for of in where.tolist()] for mark, where in held if where.any()]
     return list(map("".join, zip(*found, strict=True))) if found else [""] * len(pairs)
+
+
+def has_open_end(pairs: Pairs) -> bool:
+    """Tell whether an interval of some pairs leaves 0 out at its end."""
+    return bool((pairs.known("interval") & pairs.holds("interval.open")).any())
 
 
 def pair_table(
@@ -188,8 +196,8 @@ def _caption(report: Report, where: FamilyKey, rows: Pairs, shown: Pairs) -> Ite
             if rows[0].adjustment.family_size > 1:
                 level = next(filter(None, shown.values("interval.level").tolist()))
                 yield f"Intervals are simultaneous: {100 * level:g} % is the level of all pairs of the family together."
-        if (shown.known("interval") & shown.holds("interval.open")).any():
-            yield "A round bracket at 0: separated, by a step down; 0 itself is outside."
+        if has_open_end(shown):
+            yield f"{OPEN_END[0].upper()}{OPEN_END[1:]}."
         if len(rows) and rows[0].intervals:  # as all pairs of a family have
             yield "Intervals by other methods are in tables/pairs.csv."
     else:

@@ -151,22 +151,25 @@ def _monte_carlo(report: Report, pairs: Pairs) -> tuple[bool, str]:
     accurate = f"every two-sided p{of_runs} is accurate to ± {format_p(largest)} (95 %, Clopper-Pearson)"
     half = accurate if largest > 0 else "every two-sided p that a pair is judged by is exact"
     by_max_t = any(len(of) and of[0].adjustment.by == "max_t" for of in report.pairs_of.values())
-    again = _say_again(report, replicates) if by_max_t else ""
+    is_draft = 0 < replicates < DRAFT and not report.model_pairs
+    again = _say_again(report, replicates, is_draft=is_draft) if by_max_t else ""
     if not counted and not by_max_t:
         bounds = f" but for bounds of ± {format_p(largest)}" if largest > 0 else ""
         return False, f"None: the p-values are exact laws of resampling, for which nothing was counted{bounds}."
     if not counted:
         return False, f"p by the procedure's own convention is exact; {half}{again}."
     models = "; the p-values of models are computed, and have no such error" if report.model_pairs else ""
-    return 0 < replicates < DRAFT and not report.model_pairs, f"{counted}; {half}{again}{models}."
+    return is_draft, f"{counted}; {half}{again}{models}."
 
 
-def _say_again(report: Report, replicates: int) -> str:
-    """Say on how many replicates max-T counts: all, as far as there are no more than it draws again."""
+def _say_again(report: Report, replicates: int, *, is_draft: bool) -> str:
+    """Say on how many replicates max-T counts: all, as far as there are no more than it draws again; and what more would do."""
     again = replicates_of_max_t(report.test_sets)
     if again == replicates:
         return f"; p adjusted by max-T is counted on all {again:,} replicates"
-    return f"; p adjusted by max-T is counted on the first {again:,} replicates, so a larger b does not make it more accurate"
+    if is_draft:
+        return f"; b = {DRAFT:,} makes p more accurate, and leaves p adjusted, by max-T, on the first {again:,} replicates"
+    return f"; p adjusted by max-T is counted on the first {again:,} replicates, whatever b is"
 
 
 def _enough(report: Report) -> tuple[bool, str]:

@@ -196,6 +196,11 @@ def test_what_is_left_out_is_said() -> None:
     assert [len(whole), whole[1].split()] == [2, [*TABLE.rows[0][:3], "[0.0100,", "0.2000]", *TABLE.rows[0][4:]]]
 
 
+def test_nothing_is_left_out_of_a_file_or_a_pipe() -> None:
+    wide = View("", "", ("better", "exact", "p"), (("a" * 90, "0.0100", "0.0200"),), "", frozenset({"better"}))
+    assert [line.split() for line in lay_out(wide, Screen(), dispensable=("exact", "p"))] == [[*wide.columns], [*wide.rows[0]]]
+
+
 def test_a_row_that_has_no_room_takes_several_lines_with_all_columns() -> None:
     lines = list(lay_out(TABLE, Screen(60), dispensable=("p",)))
     assert max(map(len, lines)) <= 60

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.synthetic_cubes import build_cube, gaussian_cube, uncorrected
-from support.synthetic_reports import build_document, make_report
+from support.synthetic_reports import build_document, make_report, odd_cubes
 
 from pipeline.analyses.thresholds.analysis import Thresholds
 from pipeline.procedures.registry import PROCEDURES
 from pipeline.report.build import build_report
 from pipeline.report.document import read_report
 from pipeline.report.drawing.figures import draw_all
+from pipeline.report.layout.summary import summarise
 from pipeline.report.layout.views import view_all
 from pipeline.report.write import render_report
 
@@ -30,6 +31,13 @@ def sentences(cube, **extra):
 
 def trust(document, check):
     return next(row for row in document["trust"] if row["check"] == check)
+
+
+def test_a_round_bracket_is_explained_where_a_terminal_shows_one():
+    close = build_cube(np.array([50.0, 50.2]), list("ab"))
+    for report in (read_report(build_document(make_report(odd_cubes()))), read_report(build(close))):
+        for family in summarise(report).split(" · ")[1:]:
+            assert ("  (0.0" in family) == ("a round bracket at 0: separated" in family)
 
 
 def test_where_less_is_better_nothing_scores_higher():

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.engine.signals import StopRequest
+from pipeline.engine.watching.ending import stopped
 from pipeline.engine.watching.progress import format_line
 from pipeline.engine.watching.state import RunState, write_pending
 from pipeline.engine.watching.watch import await_end, cancel_run, follow_events, follow_run, read_status
@@ -134,6 +136,19 @@ TRY_AGAIN = (
 def test_a_run_that_has_ended_is_advised_what_helps(run: RunDirectory, state: str, advice: str) -> None:
     RunState(run, study="small", fence=1).end(state, 0, "")
     assert read_status(run).get("advice", "") == advice
+
+
+def test_a_run_that_was_stopped_says_once_how_to_go_on(run: RunDirectory) -> None:
+    for cancelled in (False, True):
+        stop = StopRequest(run.root / "cancel")
+        if cancelled:
+            (run.root / "cancel").touch()
+        ending = stopped(stop)
+        assert ending.state == ("CANCELLED" if cancelled else "INTERRUPTED")
+        RunState(run, study="small", fence=1).end(ending.state, ending.exit_code, ending.message)
+        told = read_status(run)
+        assert f"{told['message']}; {told['advice']}".count("continues it") == 1
+        assert ending.told.endswith("; `pipeline resume` continues it")  # where no status follows
 
 
 # pending, lost
