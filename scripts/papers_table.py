@@ -76,6 +76,12 @@ class Done(NamedTuple):
     """Whether an earlier run had done a part, which the seconds leave out."""
 
 
+def start(path: Path, runs: Path) -> subprocess.CompletedProcess[str]:
+    """Run a study in a process of its own, whose time can be told."""
+    command = [sys.executable, "-m", "pipeline", "run", str(path), "--runs", str(runs)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
 def run(path: Path, runs: Path) -> Done:
     """Run a study and read what it expected and found."""
     import time
@@ -84,8 +90,7 @@ def run(path: Path, runs: Path) -> Done:
     resumed = any(runs.glob(f"{path.stem}-*"))
     begun = os.times()
     started = time.time()
-    command = [sys.executable, "-m", "pipeline", "run", str(path), "--runs", str(runs)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = start(path, runs)
     spent = os.times()
     seconds = spent.children_user + spent.children_system - begun.children_user - begun.children_system
     rows: list[dict[str, str]] = []

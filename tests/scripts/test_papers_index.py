@@ -13,16 +13,22 @@ from papers_index import INDEX, list_rows, write_index
 from papers_table import PAGE, STUDIES, numbers_of
 
 ROOT = STUDIES.parent.parent
-STUDIES_READ = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in STUDIES.glob("*.yaml")}
-EXPECTED = {name: [one["name"] for one in study["expect"]] for name, study in STUDIES_READ.items()}
 
 
-def test_every_row_is_a_known_answer_of_its_study() -> None:
-    assert [row for row in list_rows() if row[1] not in EXPECTED.get(row[0], ())] == []
+@pytest.fixture(scope="module")
+def expected() -> dict[str, list[str]]:
+    """The names of the known answers of each study."""
+    studies = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in STUDIES.glob("*.yaml")}
+    return {name: [one["name"] for one in study["expect"]] for name, study in studies.items()}
 
 
-def test_known_answers_of_a_study_are_told_apart_by_their_names() -> None:
-    assert [name for name, rows in EXPECTED.items() if len(set(rows)) < len(rows)] == []
+def test_every_row_is_a_known_answer_of_its_study(expected: dict[str, list[str]]) -> None:
+    assert [row for row in list_rows() if row[1] not in expected.get(row[0], ())] == []
+
+
+def test_known_answers_of_a_study_are_told_apart_by_their_names(expected: dict[str, list[str]]) -> None:
+    assert expected
+    assert [name for name, rows in expected.items() if len(set(rows)) < len(rows)] == []
 
 
 def test_every_figure_is_drawn_by_an_analysis_or_the_report() -> None:

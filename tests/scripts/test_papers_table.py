@@ -8,6 +8,7 @@ import papers_table
 import pytest
 import yaml
 from papers_table import LONG, PAGE, STUDIES, Done, row_of, run, sections_of, write
+from support.studies import run_cli
 
 PATHS = sorted(STUDIES.glob("*.yaml"))
 
@@ -77,6 +78,12 @@ def test_a_study_that_nobody_knows_is_told_with_those_there_are(
     assert page.read_text() == "as it was"
 
 
+@pytest.fixture
+def at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run studies in the process of the test: their own, and those of workers, take longer to start than the studies."""
+    monkeypatch.setattr(papers_table, "start", lambda path, runs: run_cli("run", path, "--runs", runs, "--serial"))
+
+
 WITH_DATA = ("14-experiment-wise", "14-five-comparisons", "15-optimizer")
 """Studies of a few seconds each; those of a quarter of a minute or more are left to `scripts/papers`."""
 
@@ -91,10 +98,12 @@ def hold_to_page(name: str, runs: Path) -> None:
 
 
 def test_the_post_has_the_numbers_of_the_page(tmp_path: Path) -> None:
+    """It alone is run as `scripts/papers` does, in a process of its own."""
     hold_to_page("17-blog", tmp_path)
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("name", WITH_DATA)
 def test_a_short_study_has_the_numbers_of_the_page(
     name: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,6 +112,7 @@ def test_a_short_study_has_the_numbers_of_the_page(
     hold_to_page(name, tmp_path)
 
 
+@pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize(("expected", "code"), [(70.0, 0), (71.0, 1)])
 def test_a_known_answer_that_turns_ends_a_small_run_with_1_and_leaves_the_page(
     expected: float, code: int, page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
