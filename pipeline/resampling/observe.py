@@ -17,11 +17,17 @@ TOLERANCE = 2.0**-40
 _RATIO_SLACK = 1e-9  # a ratio metric may order its operations as it likes, but it must be the same function
 
 
-def observe(measure: Measure) -> Observed:
+def observe(measure: Measure, *, se: NDArray[np.float64] | None = None) -> Observed:
     """Score the test set itself, and compare its systems.
 
     Ratios are ordered by exact integer cross-multiplication, whatever their denominators; other scores are equal within
     `TOLERANCE`. Standard errors are within strata where the measure has any.
+
+    Parameters
+    ----------
+    measure : Measure
+    se : (pair,) float64, optional
+        Standard errors, where `pipeline.resampling.standard_errors.influence.pair_moments` has made them already.
 
     Returns
     -------
@@ -32,7 +38,7 @@ def observe(measure: Measure) -> Observed:
     return Observed(
         score=score,
         delta=_deltas(measure, score),
-        se=pair_errors(left_out_of(measure), measure.pairs, stratum=measure.stratum),
+        se=pair_errors(left_out_of(measure), measure.pairs, stratum=measure.stratum) if se is None else se,
         discordant=discordant,
         identical=discordant == 0,
     )

@@ -107,8 +107,8 @@ def make_part(
         keep=np.zeros(n, np.bool_),
     )
     tested = replace(family_pairs(layout, rows), tails=_tails(store, test_set, size, measure))
-    observed = observe(measure)
     moments = pair_moments(left_out_of(measure), measure.pairs, stratum=measure.stratum)
+    observed = observe(measure, se=moments.se)
     flips = sign_flips_of_few(measure, observed)
     return Part(column.metric.name, size, position, flat, a > b, measure, observed, moments, tested, flips, rows)
 

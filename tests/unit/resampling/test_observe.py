@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+
 import numpy as np
 import pytest
 from support import small_measures as small
 
 from pipeline.resampling.observe import observe
-from pipeline.resampling.standard_errors.influence import leave_one_out, left_out_of
+from pipeline.resampling.standard_errors.influence import _pair_errors, leave_one_out, left_out_of, pair_errors, pair_moments
 from pipeline.resampling.standard_errors.influence_spread import linear_errors
 
 
@@ -102,6 +106,30 @@ def test_scores_without_a_unit_are_made_once_for_a_measure():
     assert left_out_of(measure) is found
     assert [shape for shape in asked[made:] if shape == (3, 30)] == []
     assert np.array_equal(found, leave_one_out(measure.statistics, score), equal_nan=True)
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 3, 4, 5, 10])
+def test_standard_errors_of_four_pairs_at_a_time_are_those_of_one_alone(pairs):
+    rng = np.random.default_rng(pairs)
+    scores = rng.normal(size=(5, 57))
+    scores[4, 3] = np.nan
+    some = rng.permutation(small.all_pairs(5))[:pairs].reshape(-1, 2)
+    alone = []
+    for a, b in some:
+        differences = (scores[a] - scores[b]).tolist()
+        mean = functools.reduce(operator.add, differences) / 57  # `sum` of floats is another one since Python 3.12
+        alone.append(math.sqrt(56 / 57 * functools.reduce(operator.add, [(d - mean) * (d - mean) for d in differences])))
+    for found in (pair_errors(scores, some), _pair_errors(scores, some), pair_moments(scores, some).se):
+        np.testing.assert_array_equal(found, alone)
+
+
+def test_standard_errors_that_are_given_are_not_made_again(monkeypatch):
+    measure = small.make_measure(small.own_statistics(30, 3, 5, width=3), score=small.root_of_products, form="general")
+    made = observe(measure)
+    moments = pair_moments(left_out_of(measure), measure.pairs)
+    monkeypatch.setattr("pipeline.resampling.observe.pair_errors", None)
+    given = observe(measure, se=moments.se)
+    assert all(np.array_equal(getattr(given, name), values) for name, values in vars(made).items())
 
 
 def test_one_unit_has_no_standard_error():
