@@ -132,14 +132,15 @@ def tell_report(directory: RunDirectory) -> None:
 
 def tell_findings(report: Path) -> None:
     """Say on stderr what a report found and what is not in order, from its folder; nothing where it has no report.json."""
-    from pipeline.report.document import read_checks, read_titles, read_verdicts
+    from pipeline.report.document import read_checks, read_leads, read_titles, read_verdicts
     from pipeline.report.layout.summary import conclude, list_doubts, tint
 
     path = report / "report.json"
     if path.is_file() and path.stat().st_size <= MOST_BYTES:
         document = json.loads(path.read_bytes())
         screen = screen_of(sys.stderr)
-        found = [screen.paint(screen.fit(line), "bold") for line in conclude(read_verdicts(document), titles=read_titles(document))]
+        said = conclude(read_verdicts(document), titles=read_titles(document), leads=read_leads(document))
+        found = [screen.paint(screen.fit(line), "bold") for line in said]
         for line in (*found, *(tint(line, screen) for line in list_doubts(read_checks(document)))):
             click.echo(line, err=True, color=screen.colour or None)
 

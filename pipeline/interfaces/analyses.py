@@ -99,12 +99,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Headline:
-    """A sentence that belongs to a verdict.
+    """A sentence that belongs to a verdict, or stands before those of all test sets.
 
     Parameters
     ----------
     where : mapping
-        ``test_set``, ``metric`` and ``procedure`` of the verdict.
+        ``test_set``, ``metric`` and ``procedure`` of the verdict; without ``test_set`` it is about all of them together.
     sentence : str
     """
 

@@ -52,6 +52,7 @@ __all__ = [
     "Report",
     "encode_document",
     "read_checks",
+    "read_leads",
     "read_report",
     "read_titles",
     "read_verdicts",
@@ -110,6 +111,11 @@ class Report:
     def titles(self) -> Mapping[str, str]:
         """The title of each metric of the study; missing in reports of earlier versions."""
         return {row.name: row.title for test_set in self.test_sets for row in test_set.metrics if row.title is not None}
+
+    @property
+    def leads(self) -> list[str]:
+        """What analyses say of all test sets together, which stands before the verdicts."""
+        return [*dict.fromkeys(row.sentence for one in self.findings for row in one.headlines if not row.test_set)]
 
     @cached_property
     def places(self) -> tuple[FamilyKey, ...]:
@@ -252,6 +258,12 @@ def read_report(document: Mapping[str, Any]) -> Report:
 def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
     """Return the verdicts of a document, also of one that an earlier version wrote."""
     return [Verdict(row["test_set"], row["metric"], row["procedure"], row["sentences"]) for row in document["verdict"]]
+
+
+def read_leads(document: Mapping[str, Any]) -> list[str]:
+    """Return what analyses say of all test sets together; nothing where an earlier version wrote the document."""
+    headlines = (row for one in document["findings"] for row in one.get("headlines", ()))
+    return [*dict.fromkeys(row["sentence"] for row in headlines if not row["test_set"])]
 
 
 def read_titles(document: Mapping[str, Any]) -> dict[str, str]:

@@ -257,7 +257,7 @@ class FigureBlock:
 
 @dataclass(frozen=True, slots=True)
 class HeadlineRow:
-    """A sentence of an analysis that belongs to a family's verdict."""
+    """A sentence of an analysis that belongs to a family's verdict, or, where ``test_set`` is empty, to those of all test sets."""
 
     test_set: str
     metric: str

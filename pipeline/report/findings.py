@@ -146,7 +146,9 @@ def _complaints(finding: Finding) -> Iterator[tuple[str, str]]:
 
 def _strays(finding: Finding, places: Collection[FamilyKey]) -> Iterator[tuple[str, str]]:
     """Yield the sentences and marks whose family is not in the report, with what to do."""
-    wheres = [(f"the sentence {headline.sentence!r} belongs to no verdict", headline.where) for headline in finding.headlines]
+    of_all = [{"metric": place.metric, "procedure": place.procedure} for place in places]
+    stray = (headline for headline in finding.headlines if headline.where not in of_all)
+    wheres = [(f"the sentence {headline.sentence!r} belongs to no verdict", headline.where) for headline in stray]
     wheres += [("a mark belongs to no scatter", mark.where) for mark in finding.marks]
     for what, where in wheres:
         if tuple(where.get(key) for key in FamilyKey._fields) not in places or len(where) > len(FamilyKey._fields):
@@ -220,7 +222,7 @@ def describe_findings(findings: Sequence[Finding]) -> list[FindingBlock]:
                 tables=[_describe_table(table) for table in finding.tables],
                 figures=figures,
                 files=[files[name] for name, rows in finding.files.items() if rows],
-                headlines=[HeadlineRow(**headline.where, sentence=headline.sentence) for headline in finding.headlines],
+                headlines=[HeadlineRow(**{"test_set": "", **one.where}, sentence=one.sentence) for one in finding.headlines],
                 checks=finding.checks,
             )
         )

@@ -14,9 +14,9 @@ from pipeline.analyses.suite.data import NoDirection, Question, join_cubes
 from pipeline.analyses.suite.figures import list_figures
 from pipeline.analyses.suite.rows import pair_rows
 from pipeline.analyses.suite.tables import SECTION, make_tables
-from pipeline.analyses.suite.words import Summary, describe_family
+from pipeline.analyses.suite.words import Summary, describe_family, sum_up
 from pipeline.dataclass import dataclass
-from pipeline.interfaces import Analysis, Finding
+from pipeline.interfaces import Analysis, Finding, Headline
 from pipeline.options import check_names, meant, read_options
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class SuiteAnalysis(Analysis):
         chosen = read_options(SuiteOptions, options, analysis=self.name)
         rows: list[dict[str, Any]] = []
         summaries: dict[tuple[Any, ...], Summary] = {}
+        headlines: list[Headline] = []
         for question, used in _questions(cubes, chosen):
             if isinstance(question, str):
                 rows.append({"kind": "none", "metric": None, "procedure": None, **used, "reason": question})
@@ -79,6 +80,9 @@ class SuiteAnalysis(Analysis):
             found = list(pair_rows(data, question))
             summaries[question.metric, question.procedure] = describe_family(found, question, data)
             rows += found
+            sentence = sum_up(found, question)
+            if sentence is not None:
+                headlines.append(Headline({"metric": question.metric, "procedure": question.procedure}, sentence))
         files = {"suite_pairs": ("pair",), "suite_test_sets": ("test-set",), "suite_left_out": ("unmeasured", "none")}
         return Finding(
             self.name,
@@ -89,6 +93,7 @@ class SuiteAnalysis(Analysis):
             sections=(SECTION,),
             csv={name: [row for row in rows if row["kind"] in kinds] for name, kinds in files.items()},
             interval_of={"suite_test_sets": "gain"},
+            headlines=tuple(headlines),
         )
 
 

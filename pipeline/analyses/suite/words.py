@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 
 from pipeline.analyses.suite.data import Question, SuiteData
 from pipeline.errors import name_some
-from pipeline.interfaces.wording import format_p
+from pipeline.interfaces.wording import format_p, name_metric
 
-__all__ = ["MOST_NAMED", "Summary", "describe_family", "describe_pair"]
+__all__ = ["MOST_NAMED", "Summary", "describe_family", "describe_pair", "sum_up"]
+
+MOST_CLAIMS = 3
+"""Pairs that the sentence before the verdicts names."""
 
 MOST_NAMED = 6
 """Test sets that a sentence names; it counts the others."""
@@ -104,6 +107,31 @@ def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data:
     against = f", each system against {question.baseline}" if question.baseline is not None else ""
     level = f"{question.procedure}{against}; {side}. Better is better by the metric, whichever way it points."
     return Summary(" ".join(f"{sentence}." for sentence in _of_all(rows, question, data)), level)
+
+
+def sum_up(rows: Sequence[Mapping[str, Any]], question: Question) -> str | None:
+    """Say in a sentence which systems are better on how many test sets, by what holds of all pairs together; None of no pairs."""
+    pairs = [row for row in rows if row["kind"] == "pair"]
+    if not pairs:
+        return None
+    most = max(row["test_sets"] for row in pairs)
+    held = [row for row in pairs if row["better_together"] or row["worse_together"]]
+    held.sort(key=lambda row: -max(row["better_together"] or 0, row["worse_together"] or 0))
+    together = "" if len(pairs) == 1 else ", with all pairs together"
+    by = f"By {name_metric(question.metric)} over {most} test sets{together}, "
+    if not held:
+        return f"{by}no system is shown to be better than another on any."
+    rest = len(pairs) - len(held)
+    others = f"; of {rest:,} of the {len(pairs):,} pairs neither is shown to be better" if rest else ""
+    return f"{by}{name_some([*map(_claim, held)], MOST_CLAIMS)}{others}."
+
+
+def _claim(row: Mapping[str, Any]) -> str:
+    names, better, worse = [row["system_a"], row["system_b"]], row["better_together"] or 0, row["worse_together"] or 0
+    if worse > better:
+        names, better, worse = names[::-1], worse, better
+    on, against = (f"on all {n}" if n == row["test_sets"] else f"on at least {n}" for n in (better, worse))
+    return f"{' is better than '.join(names)} {on}" + (f" and worse {against}" if worse else "")
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:

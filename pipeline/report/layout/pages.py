@@ -130,6 +130,8 @@ def render_markdown(
     """Return the whole report as Markdown."""
     lines = [f"# {escape(title_of(report))}", ""]
     lines += ["## Verdict", ""]
+    for lead in report.leads:
+        lines += [f"**{escape(lead)}**", ""]
     for verdict in report.verdict:
         where = f"{escape(verdict.test_set)} · {escape(name_metric(verdict.metric))}"
         lines += [f"**{where}.** {escape(' '.join(verdict.sentences))}", ""]

@@ -25,21 +25,24 @@ DISPENSABLE = ("exact", "p")
 ON_FILES = Screen()
 
 
-def conclude(verdicts: Sequence[Verdict], *, titles: Mapping[str, str], most: int = 5) -> list[str]:
+def conclude(verdicts: Sequence[Verdict], *, titles: Mapping[str, str], leads: Sequence[str] = (), most: int = 5) -> list[str]:
     """Return the result of a run in a few lines: the verdict of one family, or the first sentence of each of several.
 
     Parameters
     ----------
     titles : mapping of str to str
         What people call each metric.
+    leads : sequence of str
+        What is said of all test sets together, which comes first.
     most : int
         Families to name; the rest is counted.
     """
     if len(verdicts) == 1:
-        return [" ".join(verdicts[0].sentences)]
+        return [*leads, " ".join(verdicts[0].sentences)]
     with call_metrics(titles):
         lines = [f"{verdict.test_set} · {name_metric(verdict.metric)}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
     rest = len(verdicts) - most
+    lines = [*leads, *lines]
     return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
 
 

@@ -84,6 +84,20 @@ def test_the_better_system_comes_first_whatever_its_name():
     assert (row["gain_lowest"], row["gain_highest"]) == (3.0, 4.0)
 
 
+@pytest.mark.parametrize(
+    ("gains", "said"),
+    [
+        ((-4.0, -3.0), "By BLEU over 2 test sets, b is better than a on all 2."),
+        ((4.0, -4.5, 0.1), "By BLEU over 3 test sets, b is better than a on at least 1 and worse on at least 1."),
+        ((4.0, 0.1, -0.1), "By BLEU over 3 test sets, a is better than b on at least 1."),
+        ((0.1, -0.2), "By BLEU over 2 test sets, no system is shown to be better than another on any."),
+    ],
+)
+def test_one_sentence_says_what_holds_of_the_suite(gains, said):
+    (headline,) = SuiteAnalysis().find(cubes_of(*gains), {}).headlines
+    assert (headline.where, headline.sentence) == ({"metric": "bleu", "procedure": "paired-bootstrap"}, said)
+
+
 def test_pairs_are_joined_by_names_in_any_order():
     first = build_cube(np.array([54.0, 50.0, 46.0]), list("abc"), name="t1", se=1.0)
     other = build_cube(np.array([46.0, 50.0, 54.0]), list("cba"), pairs=[("c", "a"), ("b", "a"), ("c", "b")], name="t2", se=1.0)

@@ -18,6 +18,8 @@ from support.studies import PAGES, run_cli, write_study
 import pipeline
 from pipeline.analyses.suite.data import join_cubes
 from pipeline.cli import cli
+from pipeline.report.document import read_leads, read_verdicts
+from pipeline.report.layout.summary import conclude
 
 SYSTEMS = {"old": 0.0, "<new>": -0.5, "odd|one": 0.02}
 """Errors beyond those of `old`: a new system that makes fewer."""
@@ -82,6 +84,17 @@ def errors_of(run: Path, name: str) -> dict[str, np.ndarray]:
     with open(run.parent.parent / f"{name}.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return {system: np.array([int(row[system]) for row in rows]) for system in rows[0] if system != "item"}
+
+
+def test_the_answer_of_the_suite_stands_before_the_verdicts(run: Path) -> None:
+    document = json.loads((run / "report" / "report.json").read_bytes())
+    (lead,) = read_leads(document)
+    assert re.match(r"By mean over 3 test sets, with all pairs together, .* is better than .* on (all|at least) \d", lead)
+    assert conclude(read_verdicts(document), titles={}, leads=[lead])[0] == lead
+    assert run_cli("report", run.name, cwd=run.parents[1]).stderr.splitlines()[0] == lead
+    for name, first in (("index.html", '<article class="card'), ("report.md", "**dev · ")):
+        text = (run / "report" / name).read_text(encoding="utf-8").replace("\xa0", " ")
+        assert 0 < text.find("By mean over 3 test sets, with all") < text.find(first)
 
 
 def test_fewer_errors_are_better_on_all_three_test_sets(run: Path) -> None:
