@@ -524,6 +524,9 @@ def test_two_systems_are_set_against_each_other_with_the_numbers_of_their_row(br
     equal = "they are not separated, which does not show that they are equal"
     assert article.find_element(By.CSS_SELECTOR, ".lead").text == f"{gain}; {equal}."
     assert [fact.text for fact in article.find_elements(By.TAG_NAME, "dd")] == row[2:]
+    labels = {fact.text for fact in article.find_elements(By.TAG_NAME, "dt")}
+    assert {"standard error", "units that differ"} <= labels
+    assert not {"se", "m", "MDE"} & labels  # no caption is near that would explain them
     other.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     assert browser.find_element(By.CSS_SELECTOR, "#versus .answer").text == "Choose two different systems."
 

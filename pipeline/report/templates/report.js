@@ -15,6 +15,8 @@
   const isSaid = (cell) => cell.tagName === "TD" && (/^[[(]/.test(cell.textContent) || plain(cell.textContent).split(" ").length > 3); // and no name
   const text = (cell) => (isNumber(cell) || isSaid(cell) ? withHyphen(plain(cell.textContent)) : plain(cell.textContent));
   const rowsOf = (table) => [...table.tBodies[0].rows];
+  // A list of facts has no caption that would explain what heads of tables are short for.
+  const IN_WORDS = { se: "standard error", m: "units that differ", MDE: "minimum detectable effect" };
   const headsOf = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.dataset.head);
   const say = make("p", { className: "said" });
   say.setAttribute("role", "status");
@@ -246,7 +248,7 @@
       const [heads, cells] = there;
       found += 1;
       const list = make("dl", { className: "facts" });
-      heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
+      heads.slice(2).forEach((head, k) => list.append(make("div", {}, make("dt", { textContent: IN_WORDS[head] ?? head }), make("dd", { textContent: withMinus(cells[k + 2]) }))));
       const said = claim(heads, cells, !table.dataset.null), whole = [a, b, ...(said.match(/(?:(?:p )?\w+ [=<≤≥] )?\d(?:\.\d+)?e-\d+/g) ?? [])];
       const lead = make("p", { className: "lead" }, ...keepNames(said, [...new Set(whole)].sort((x, y) => y.length - x.length), noBreaks));
       const place = make("div", {}, lead);
