@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from support.drawn_figures import PIXEL, Panel, read_figure
 from support.studies import run_cli, write_study
 from support.whole_panels import WHOLE, differences
@@ -232,14 +233,17 @@ WORDS: dict[str, Callable[[Rows], list[str]]] = {
 }
 
 
-def is_near(panel: Panel, point: Point, place: tuple[float, float]) -> bool:
-    """Say whether a place on a panel, as a share of it, is that of a point."""
-    for value, share, axis, length in zip(point, place, (panel.x, panel.y), (panel.width, panel.height), strict=True):
-        if value is not None:
-            assert axis is not None, "an axis has no numbers"
-            if not abs(axis.share(value) - share) * length <= PIXEL:
-                return False
-    return True
+def are_near(panel: Panel, points: Sequence[Point], places: Sequence[tuple[float, float]]) -> NDArray[np.bool_]:
+    """Say of each point, in rows, and each place on a panel, as a share of it, whether the place is that of the point."""
+    near = np.ones((len(points), len(places)), dtype=bool)
+    at = np.array(places, dtype=float).reshape(-1, 2)
+    for side, (axis, length) in enumerate(((panel.x, panel.width), (panel.y, panel.height))):
+        for row, point in enumerate(points):
+            value = point[side]
+            if value is not None and near[row].any():
+                assert axis is not None, "an axis has no numbers"
+                near[row] &= np.abs(axis.share(value) - at[:, side]) * length <= PIXEL
+    return near
 
 
 def is_inside(panel: Panel, point: Point) -> bool:
@@ -252,17 +256,18 @@ def missing(panels: Sequence[Panel], points: Iterable[Point], kind: str) -> list
     points = [point for point in points if any(is_inside(panel, point) for panel in panels)]
     assert points, "no point of the file lies within the axes"
     drawn = [(panel, panel.shares(getattr(panel, kind))) for panel in panels]
-    return [point for point in points if not any(is_near(panel, point, place) for panel, places in drawn for place in places)]
+    found = np.any([are_near(panel, points, places).any(axis=1) for panel, places in drawn], axis=0)
+    return [point for point, near in zip(points, found, strict=True) if not near]
 
 
 def strays(panels: Sequence[Panel], points: Sequence[Point]) -> list[tuple[float, float]]:
     """Return the marks that are those of no point."""
-    return [
-        place
-        for panel in panels
-        for place in panel.shares(panel.marks)
-        if not any(is_near(panel, point, place) for point in points)
-    ]
+    found = []
+    for panel in panels:
+        places = panel.shares(panel.marks)
+        near = are_near(panel, points, places).any(axis=0)
+        found += [place for place, is_near in zip(places, near, strict=True) if not is_near]
+    return found
 
 
 def names_of(report: Path) -> dict[str, list[Path]]:
