@@ -12,7 +12,8 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -23,8 +24,10 @@ FENCED = re.compile(r"^```(python|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTAL
 CALLED = re.compile(r"\$\((pipeline [^)]*)\)")
 
 
-def run_examples(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each ``text`` block of a page with what was printed before it."""
+def run_examples(
+    page: str, folder: Path, *, around: Callable[[], AbstractContextManager[object]] = nullcontext
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each ``text`` block of a page with what was printed before it; ``around`` is entered for each ``python`` block."""
     names: dict[str, object] = {"__name__": "example"}
     printed = ""
     with contextlib.chdir(folder):
@@ -32,7 +35,7 @@ def run_examples(page: str, folder: Path) -> Iterator[tuple[re.Match[str], str]]
             kind, text = block.groups()
             if kind == "python":
                 out = io.StringIO()
-                with contextlib.redirect_stdout(out):
+                with contextlib.redirect_stdout(out), around():
                     exec(compile(text, "example", "exec"), names)
                 printed += out.getvalue()
             elif kind == "sh":
