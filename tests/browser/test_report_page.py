@@ -558,7 +558,7 @@ def test_the_items_that_drive_a_pair_are_listed(browser, odd_page):
     assert worse == [["q2", "0", "1", "−1"]]
     # The lower score is the better one there: each item takes 300/599 · 2 more from s1 than from s3, to 16 bits.
     (table,) = bent.find_elements(By.TAG_NAME, "table")
-    assert bent.find_element(By.CSS_SELECTOR, "p").text.startswith("300 items for s1, 0 items for s3; 0 items do not tell")
+    assert bent.find_element(By.CSS_SELECTOR, "p").text.startswith("300 items for s1, 0 items for s3. What an item adds")
     assert shown(browser, table)[0][3] == "−1.00"
     assert len(shown(browser, table)) == 8
 

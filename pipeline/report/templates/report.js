@@ -225,9 +225,10 @@
       const rows = [...first].map((x, k) => ({ k, x, y: second[k], lead: of.direction * (x - second[k]) })).filter(({ lead }) => Math.abs(lead) > 1e-12);
       const [ahead, behind] = [1, -1].map((side) => rows.filter(({ lead }) => side * lead > 0).sort((one, other) => side * (other.lead - one.lead)));
       const count = (number) => number.toLocaleString("en") + (number === 1 ? " item" : " items");
-      const same = count(of.count - rows.length) + (of.count - rows.length === 1 ? " does" : " do") + " not tell them apart.";
+      const alike = of.count - rows.length;
+      const same = alike ? "; " + count(alike) + (alike === 1 ? " does" : " do") + " not tell them apart." : ".";
       const meaning = of.kind === "scores" ? "" : " What an item adds: the score less the score without it.";
-      const told = count(ahead.length) + " for " + a + ", " + count(behind.length) + " for " + b + "; " + same + meaning;
+      const told = count(ahead.length) + " for " + a + ", " + count(behind.length) + " for " + b + same + meaning;
       const lists = [[a, ahead], [b, behind]].filter(([, own]) => own.length)
         .map(([name, own]) => listed(of, [a, b], own.slice(0, 8), "Most for " + name + (own.length > 8 ? ", the first 8 of " + own.length.toLocaleString("en") : "")));
       const title = "Items that drive it · " + of.testSet + " · " + of.metric;
