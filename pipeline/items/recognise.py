@@ -129,7 +129,7 @@ def recognise_file(
 def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFound, str]:
     """Recognise an output by what was given to compare it with, which may be a gold or references: its format says which.
 
-    A table of scores is one beside a file of another kind, too: as labels, its items would not be found in that.
+    A table of scores is one beside lines of text, too: as labels, its items would not be found in those.
     """
     compared = bool(references)
     try:
@@ -138,15 +138,23 @@ def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFoun
         if compared or error.problems[0].code != "P259":
             raise
         return recognise_file(path, gold=True, references=True)  # one that lacks what it is compared with is told so
-    if compared and not any(_has_format(file, found[0].name) for file in references) and _has_format(path, _SCORES, gold=False):
+    if compared and all(map(_is_text, references)) and _holds_scores(path):
         return recognise_file(path)
     return found
 
 
-def _has_format(path: Path, name: str, *, gold: bool = True) -> bool:
+def _is_text(path: Path) -> bool:
+    """Tell whether a file is there, and is recognised as lines of text: it holds no labels of items then."""
     try:
-        return recognise_file(path, gold=gold, references=gold)[0].name == name
-    except DataError:  # its reader says what is wrong with it
+        return recognise_file(path, gold=True, references=True)[0].name == "text"
+    except DataError:  # what is wrong with it is said where it is read
+        return False
+
+
+def _holds_scores(path: Path) -> bool:
+    try:
+        return recognise_file(path, gold=False, references=False)[0].name == _SCORES
+    except DataError:
         return False
 
 

@@ -20,6 +20,9 @@ _ITEMS = (
 )  # fmt: skip
 """Other names of columns of items, in long tables; in a wide one each might be a system, unless it numbers the items."""
 
+_SPELLED = (*usual_names("item"), *_ITEMS)
+"""All names of columns of items, as `spell` gives those that are written otherwise, which may be called so by chance as well."""
+
 _REPLICAS = (REPLICA, "run", "run_id", "seed", "trial", "repeat")
 """Usual names of columns of runs; each is one only where nothing else tells two rows of an item apart."""
 
@@ -108,10 +111,10 @@ def holds_scores(record: Mapping[str, Any]) -> bool:
     >>> holds_scores({"id": "q1", "north": 0.5, "south": True}), holds_scores({"id": 1, "label": 1, "prediction": 0})
     (True, False)
     """
-    names, items = {name.lower() for name in record}, {*usual_names("item"), *_ITEMS}
-    if names & _ANSWERS or not names & items:
+    names = {spell(name) for name in record}
+    if names & _ANSWERS or names.isdisjoint(_SPELLED):
         return False
-    values = {name: value for name, value in record.items() if name.lower() not in items and not isinstance(value, list | dict)}
+    values = {name: value for name, value in record.items() if spell(name) not in _SPELLED and not isinstance(value, list | dict)}
     numbers = [name for name, value in values.items() if isinstance(value, int | float)]
     if any(isinstance(values.get(name), str) for name in ("system", "model")):
         return len(numbers) > 0
@@ -152,7 +155,7 @@ def _numbering_column(table: Table, columns: Mapping[str, str], taken: Collectio
     """
     alone, by_run = [], []
     for name in table.header:
-        if name not in {*taken, columns.get(REPLICA)} and (spell(name) in _ITEMS or name in _UNNAMED):
+        if name not in {*taken, columns.get(REPLICA)} and (spell(name) in _SPELLED or name in _UNNAMED):
             column = table.column(name)
             values = set(column)
             numbered = all(map(str.isdecimal, values))
@@ -178,7 +181,7 @@ def _item_column(table: Table, of_system: str, columns: Mapping[str, str], taken
     if len(set(systems)) == len(systems):
         return None  # a row a system: every column is an item
     alone, by_run = [], []
-    usual = sorted((name for name in table.header if spell(name) in _ITEMS), key=lambda name: _ITEMS.index(spell(name)))
+    usual = sorted((name for name in table.header if spell(name) in _SPELLED), key=lambda name: _SPELLED.index(spell(name)))
     for name in usual:
         if name not in {*taken, columns.get(REPLICA)}:
             values = table.column(name)

@@ -132,7 +132,7 @@ def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], so
     """Return the name of the column that has a role: the one the study names, which must be there, else a usual one."""
     named = columns.get(role)
     if named is None:
-        return find_usual(_USUAL[role], header)
+        return next((name for name in _USUAL[role] if name in header), None)
     if named in header:
         return named
     raise DataError.of(
@@ -141,19 +141,6 @@ def find_column(role: str, header: Sequence[str], columns: Mapping[str, str], so
         where=f"{source}:1",
         help=suggest(named, header, otherwise=f"name it in the study: columns: {{{role}: …}}"),
     )
-
-
-def find_usual(usual: Iterable[str], header: Sequence[str]) -> str | None:
-    """Return the column with the first of some usual names: as it is written, else with a blank, a hyphen or capitals.
-
-    Examples
-    --------
-    >>> find_usual(("id", "item_id"), ["Item ID", "b"]), find_usual(("id", "item_id"), ["ID", "item_id"])
-    ('Item ID', 'item_id')
-    """
-    found = next((name for name in usual if name in header), None)
-    spelled = {} if found is not None else {spell(name): name for name in reversed(header)}
-    return next((spelled[name] for name in usual if name in spelled), found)
 
 
 def spell(name: str) -> str:

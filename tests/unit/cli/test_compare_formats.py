@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from pipeline.api import compare, compare_study
 from pipeline.cli import cli
-from pipeline.errors import PluginError, UsageError
+from pipeline.errors import DataError, PluginError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,11 @@ def test_a_table_of_scores_is_refused_a_reference_once_and_labels_are_not(tmp_pa
     with pytest.raises(UsageError, match="scores already") as raised:
         compare_study({"*": str(tmp_path / "all.csv")}, [str(tmp_path / "ref.txt")])
     assert [problem.code for problem in raised.value.problems] == ["P014"]
+    with pytest.raises(DataError, match="there is no file"):
+        compare([tmp_path / "all.csv"], [tmp_path / "missing.txt"])
+    (tmp_path / "gold.jsonl").write_text('{"id": "q1", "label": "1"}\n{"id": "q2", "label": "0"}\n')
+    with pytest.raises(DataError, match="P275"):
+        compare([tmp_path / "all.csv"], [tmp_path / "gold.jsonl"])
     for gold in ("item,label\nq1,1\nq2,0\n", "1\n0\n"):
         (tmp_path / "gold.csv").write_text(gold)
         found = compare_study({"*": str(tmp_path / "all.csv")}, [str(tmp_path / "gold.csv")]).study

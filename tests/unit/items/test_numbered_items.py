@@ -22,6 +22,17 @@ def test_whole_numbers_under_a_name_of_items_are_their_names(tmp_path: Path, nam
     assert read(tmp_path / "one.csv", f"{name},score", ["7,1", "3,0"], system="x") == {"x": ("7", "3")}
 
 
+@pytest.mark.parametrize("name", ["Segment", "ID", "Item"])
+def test_a_name_that_is_written_otherwise_is_one_of_items_only_where_it_tells_rows_apart(tmp_path: Path, name: str) -> None:
+    found = read(tmp_path / "t.csv", f"{name},a,b", ["s0,1,0", "s1,0,0", "s0,1,1", "s1,1,1"])
+    assert found == {"a": ("1", "2", "3", "4"), "b": ("1", "2", "3", "4")}
+
+
+def test_a_system_may_be_called_system_with_a_capital(tmp_path: Path) -> None:
+    found = read(tmp_path / "t.csv", "item,Baseline,System", ["q1,1,0", "q2,0,0", "q3,1,1"])
+    assert found == {"Baseline": ("q1", "q2", "q3"), "System": ("q1", "q2", "q3")}
+
+
 def test_words_under_a_name_of_items_are_their_names(tmp_path: Path) -> None:
     found = read(tmp_path / "t.csv", "question,a,b", ["q7,1,0", "q3,0,0", "law/12,1,1"])
     assert found == {"a": ("q7", "q3", "law/12"), "b": ("q7", "q3", "law/12")}
