@@ -80,7 +80,7 @@ class SuiteAnalysis(Analysis):
             found = list(pair_rows(data, question))
             summaries[question.metric, question.procedure] = describe_family(found, question, data)
             rows += found
-            sentence = sum_up(found, question)
+            sentence = sum_up(found, question, data)
             if sentence is not None:
                 headlines.append(Headline({"metric": question.metric, "procedure": question.procedure}, sentence))
         files = {"suite_pairs": ("pair",), "suite_test_sets": ("test-set",), "suite_left_out": ("unmeasured", "none")}

@@ -68,7 +68,7 @@ def _together(row: Mapping[str, Any], word: str) -> str:
     if count:
         return f"{word} on " + (f"all {count}" if count == row["test_sets"] else f"at least {count}")
     if row[f"p_{word}_over_pairs"] <= row["alpha"]:
-        return f"{word} on at least 1, which is not said"
+        return f"{word} on at least 1, which is not named"
     return f"not shown to be {word} on any"
 
 
@@ -109,29 +109,41 @@ def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data:
     return Summary(" ".join(f"{sentence}." for sentence in _of_all(rows, question, data)), level)
 
 
-def sum_up(rows: Sequence[Mapping[str, Any]], question: Question) -> str | None:
+def sum_up(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> str | None:
     """Say in a sentence which systems are better on how many test sets, by what holds of all pairs together; None of no pairs."""
     pairs = [row for row in rows if row["kind"] == "pair"]
     if not pairs:
         return None
-    most = max(row["test_sets"] for row in pairs)
+    total = len(data.test_sets)
     held = [row for row in pairs if row["better_together"] or row["worse_together"]]
     held.sort(key=lambda row: -max(row["better_together"] or 0, row["worse_together"] or 0))
+    differing = sum(_differs_over_pairs(row, question.alpha) or row in held for row in pairs)
     together = "" if len(pairs) == 1 else ", with all pairs together"
-    by = f"By {name_metric(question.metric)} over {most} test sets{together}, "
-    if not held:
-        return f"{by}no system is shown to be better than another on any."
-    rest = len(pairs) - len(held)
-    others = f"; of {rest:,} of the {len(pairs):,} pairs neither is shown to be better" if rest else ""
-    return f"{by}{name_some([*map(_claim, held)], MOST_CLAIMS)}{others}."
+    by = f"By {name_metric(question.metric)} over {total} test sets{together}, "
+    if not differing:
+        other = "another" if question.baseline is None else question.baseline
+        return f"{by}no system is shown to be better{'' if question.baseline is None else ' or worse'} than {other} on any."
+    named = held if len(held) <= MOST_CLAIMS + 1 else held[:MOST_CLAIMS]
+    parts = [_claim(row, total) for row in named]
+    if (more := differing - len(named)) > 0:
+        parts.append(f"in {more:,}{' more' if named else ''} pair{'s' * (more > 1)} one system is better on some test set")
+    if (rest := len(pairs) - differing) > 0:
+        parts.append(f"in {rest:,} of the {len(pairs):,} pairs neither system is shown to be better")
+    return f"{by}{'; '.join([*parts[:-1], f'and {parts[-1]}']) if len(parts) > 1 else parts[0]}."
 
 
-def _claim(row: Mapping[str, Any]) -> str:
+def _claim(row: Mapping[str, Any], total: int) -> str:
     names, better, worse = [row["system_a"], row["system_b"]], row["better_together"] or 0, row["worse_together"] or 0
     if worse > better:
         names, better, worse = names[::-1], worse, better
-    on, against = (f"on all {n}" if n == row["test_sets"] else f"on at least {n}" for n in (better, worse))
+    every = "" if row["test_sets"] == total else " that have both"
+    on, against = (f"on all {n}{every}" if n == row["test_sets"] else f"on at least {n}" for n in (better, worse))
     return f"{' is better than '.join(names)} {on}" + (f" and worse {against}" if worse else "")
+
+
+def _differs_over_pairs(row: Mapping[str, Any], alpha: float) -> bool:
+    """Tell whether a pair differs on some test set, corrected for all pairs."""
+    return any((row[f"p_{word}_over_pairs"] or 0.0) <= alpha for word in ("better", "worse") if _asked(row, word))
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:
@@ -140,7 +152,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDa
     words = ("better", "worse")
     separated = [row for row in pairs if any(row[f"{word}_at_least"] for word in words)]
     both = [row for row in pairs if all(row[f"{word}_at_least"] for word in words)]
-    together = [row for row in pairs if any((row[f"p_{word}_over_pairs"] or 0.0) <= alpha for word in words if _asked(row, word))]
+    together = [row for row in pairs if _differs_over_pairs(row, alpha)]
     most = max((row["test_sets"] for row in pairs), default=0)
     least = min((row["test_sets"] for row in pairs), default=0)
     of = f"{most}" if most == least else f"{least} to {most}"

@@ -98,6 +98,27 @@ def test_one_sentence_says_what_holds_of_the_suite(gains, said):
     assert (headline.where, headline.sentence) == ({"metric": "bleu", "procedure": "paired-bootstrap"}, said)
 
 
+def five(name, gains):
+    return build_cube(np.array(gains), list("abcde"), name=name, se=0.01)
+
+
+def test_of_many_pairs_the_sentence_names_some_and_counts_the_others():
+    cubes = {name: five(name, [50.0, 48.0, 46.0, 44.0, 44.001]) for name in ("t1", "t2")}
+    (headline,) = SuiteAnalysis().find(cubes, {}).headlines
+    assert headline.sentence == (
+        "By BLEU over 2 test sets, with all pairs together, a is better than b on all 2; a is better than c on all 2; "
+        "a is better than d on all 2; in 6 more pairs one system is better on some test set; and in 1 of the 10 pairs "
+        "neither system is shown to be better."
+    )
+
+
+def test_all_test_sets_are_those_of_the_suite_or_the_sentence_says_of_which():
+    two = {name: build_cube(np.array([54.0, 50.0]), ["a", "b"], name=name, se=0.1) for name in ("t1", "t2")}
+    other = build_cube(np.array([54.0, 50.0]), ["a", "c"], name="t3", se=0.1)
+    (headline,) = SuiteAnalysis().find({**two, "t3": other}, {}).headlines
+    assert headline.sentence == "By BLEU over 3 test sets, a is better than b on all 2 that have both."
+
+
 def test_pairs_are_joined_by_names_in_any_order():
     first = build_cube(np.array([54.0, 50.0, 46.0]), list("abc"), name="t1", se=1.0)
     other = build_cube(np.array([46.0, 50.0, 54.0]), list("cba"), pairs=[("c", "a"), ("b", "a"), ("c", "b")], name="t2", se=1.0)
