@@ -16,6 +16,7 @@ __all__ = [
     "format_end",
     "format_gain",
     "format_interval",
+    "format_level",
     "format_number",
     "format_p",
     "format_share",
@@ -136,7 +137,7 @@ def format_p(value: float | None, replicates: int | None = None, *, log10: float
     digits, kind = (4, "f") if value >= 0.001 else (1, "e")
     for level in _LEVELS.get():
         if _BESIDE < abs(value / level - 1) < _NEAR:
-            while (float(f"{value:.{digits}{kind}}") - level) * (value - level) <= 0:
+            while (written := float(f"{value:.{digits}{kind}}")) == level or (written > level) != (value > level):
                 digits += 1
     return f"{value:.{digits}{kind}}"
 
@@ -157,6 +158,17 @@ def write_p_at(level: float) -> Iterator[None]:
         yield
     finally:
         _LEVELS.reset(token)
+
+
+def format_level(value: float) -> str:
+    """Return a level that p is held to, which may be a part of α: with the digits that tell it from p.
+
+    Examples
+    --------
+    >>> format_level(0.05), format_level(0.05 / 30)
+    ('0.05', '0.0016667')
+    """
+    return f"{value:.5g}"
 
 
 def _round_up(value: float) -> float:

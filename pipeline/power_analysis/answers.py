@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pipeline.dataclass import dataclass
 from pipeline.inference.sample_size.planning import MOST_UNITS, bootstrap_p, mcnemar_p, power_of, smallest_gain, units_needed
-from pipeline.interfaces.wording import format_p
+from pipeline.interfaces.wording import format_p, write_p_at
 
 __all__ = [
     "LIKELY",
@@ -56,9 +56,11 @@ class Counted:
     def say(self) -> str:
         """Return it in words."""
         found = "significant" if self.mcnemar <= self.alpha else "not significant"
+        with write_p_at(self.alpha):
+            p = format_p(self.mcnemar)
         return (
             f"{self.helped:,} helped and {self.hurt:,} hurt of {self.items:,} items: a gain of {self.gain:.2f} points.\n"
-            f"McNemar's exact test: p = {format_p(self.mcnemar)}, two-sided: {found} at {self.alpha:g}.\n"
+            f"McNemar's exact test: p = {p}, two-sided: {found} at {self.alpha:g}.\n"
             f"Plug-in bootstrap, P(δ* ≤ 0): p = {format_p(self.bootstrap)}, one-sided, ties counted (preset jansen-blog)."
         )
 

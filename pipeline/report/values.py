@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.interfaces.wording import MISSING, format_end, format_gain, format_interval, format_number, format_p, format_share
+from pipeline.interfaces.wording import (
+    MISSING,
+    format_end,
+    format_gain,
+    format_interval,
+    format_level,
+    format_number,
+    format_p,
+    format_share,
+)
 from pipeline.report.pairs.pair_parts import Interval
 from pipeline.report.rows import ScoreInterval
 from pipeline.study.writing import UNNAMED_SET
@@ -20,6 +29,7 @@ __all__ = [
     "format_ends",
     "format_gain",
     "format_interval",
+    "format_level",
     "format_number",
     "format_p",
     "format_share",
@@ -84,9 +94,9 @@ def write_all(write: Callable[[float, int], str], values: NDArray[np.float64], d
     >>> write_all(format_gain, np.array([0.1234, 0.1226, 0.00006, np.nan]), 2)
     ['0.12', '0.12', '0.0001', '–']
     """
-    scaled = values * 10.0**digits
-    whole = np.rint(scaled)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = values * 10.0**digits
+        whole = np.rint(scaled)
         is_sure = (np.abs(whole) >= 1) & (np.abs(whole) < _MOST_STEPS) & (np.abs(scaled - whole) < 0.5 - _UNSURE)
     distinct, place = np.unique(np.where(is_sure, whole / 10.0**digits, values), return_inverse=True)
     texts = [MISSING if math.isnan(value) else write(value, digits) for value in distinct.tolist()]

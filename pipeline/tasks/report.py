@@ -19,7 +19,7 @@ from pipeline.cubes.reading import open_cubes, open_statistics
 from pipeline.cubes.stored import read_cubes, read_statistics
 from pipeline.errors import StoreError, name_some
 from pipeline.interfaces import Finding, ScoredStatistics, TakesStatistics
-from pipeline.interfaces.wording import call_metrics, name_metric
+from pipeline.interfaces.wording import call_metrics, name_metric, write_p_at
 from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS
 from pipeline.metrics.registry import load_metric
 from pipeline.plan.comparisons import statistics_key
@@ -164,7 +164,7 @@ def gather(run: RunDirectory, *, study: Study | None = None, spent: dict[str, fl
     """
     manifest = read_manifest(run)
     titles = {metric.name: metric.title for metric in manifest.inputs.metrics}
-    with call_metrics(titles):
+    with call_metrics(titles), write_p_at((study or manifest.study).resampling.alpha):
         return replace(_gather(run, manifest, study, {} if spent is None else spent), titles=titles)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.report.history.gate import Answer, Judged
-from pipeline.report.values import format_p
+from pipeline.report.values import format_level
 
 __all__ = ["answers_before", "confirm_losses", "hold_to_level", "list_answers"]
 
@@ -32,7 +32,7 @@ def _held(one: Judged, level: float) -> Judged:
     p, what = (one.p_equivalence, "p of equivalence") if one.answer == "equivalent" else (one.p, "p")
     if p is not None and p <= level:
         return one
-    why = f"{one.answer} by itself, but {what} is above {format_p(level)}, which this look may spend"
+    why = f"{one.answer} by itself, but {what} is above {format_level(level)}, which this look may spend"
     return replace(one, answer="inconclusive", why=why)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from pipeline.report.history.gate import Judged
 from pipeline.report.history.slot_text import changes_by_kind, say_changed, say_level
 from pipeline.report.layout.templates import make_environment
-from pipeline.report.values import format_p
+from pipeline.report.values import format_level
 
 __all__ = ["render_history"]
 
@@ -47,7 +47,7 @@ def _slot(account: Mapping[str, Any], pages: Mapping[str, str]) -> dict[str, Any
         "answer": account["answer"] or "",
         "changes": account["changes"],
         "look": f"{look['look']}{of}" + (f", period {look['period']}" if look["period"] > 1 else ""),
-        "level": format_p(account["level"]),
+        "level": format_level(account["level"]),
         "run": account["run"],
         "page": quote(pages.get(account["run"], "")),
         "said": say_changed(account),

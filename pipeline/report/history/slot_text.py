@@ -10,7 +10,7 @@ from pipeline.report.families.adjustment import replicates_of_max_t
 from pipeline.report.history.gate import Judged, render_gate
 from pipeline.report.layout.markdown import escape
 from pipeline.report.rows import PairRow
-from pipeline.report.values import format_p
+from pipeline.report.values import format_level
 
 __all__ = ["changes_by_kind", "describe_slot", "list_limits", "say_changed", "say_level"]
 
@@ -79,7 +79,7 @@ def say_changed(account: Mapping[str, Any]) -> str:
 
 def say_level(account: Mapping[str, Any]) -> str:
     """Return which look a slot is, and what its level promises."""
-    look, level = account["look"], format_p(account["level"])
+    look, level = account["look"], format_level(account["level"])
     of = "without an end" if look["looks"] is None else f"of {look['looks']}"
     period = f" of period {look['period']}" if look["period"] > 1 else ""
     shares = (

@@ -166,10 +166,11 @@ def _say_again(report: Report, replicates: int, *, is_draft: bool) -> str:
     """Say on how many replicates max-T counts: all, as far as there are no more than it draws again; and what more would do."""
     again = replicates_of_max_t(report.test_sets)
     if again == replicates:
-        return f"; p adjusted by max-T is counted on all {again:,} replicates"
+        more = f"; b = {DRAFT:,} makes both more accurate" if is_draft else ""
+        return f"; p adjusted by max-T is counted on all {again:,} replicates{more}"
     if is_draft:
-        return f"; b = {DRAFT:,} makes p more accurate, and leaves p adjusted, by max-T, on the first {again:,} replicates"
-    return f"; p adjusted by max-T is counted on the first {again:,} replicates, whatever b is"
+        return f"; b = {DRAFT:,} makes p more accurate, but p adjusted by max-T still uses the first {again:,} replicates"
+    return f"; p adjusted by max-T is counted on the first {again:,} replicates, however large b is"
 
 
 def _enough(report: Report) -> tuple[bool, str]:

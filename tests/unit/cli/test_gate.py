@@ -277,6 +277,16 @@ def test_words_that_mean_something_to_a_page_or_a_workflow_are_written_out() -> 
     assert len([row for row in table.splitlines() if row.startswith("|")]) == 3
 
 
+def test_a_gate_writes_p_on_its_side_of_the_level_that_it_is_held_to() -> None:
+    cubes = {"news": build_cube(np.array([50.0, 50.6]), ["base", "new"])}
+    (plain,) = judge_candidates(build_report(make_report(cubes, analyses=())), "base")
+    assert plain.p is not None
+    alpha = (plain.p + round(plain.p, 4)) / 2
+    (judged,) = judge_candidates(build_report(make_report(cubes, analyses=(), resampling={"alpha": alpha})), "base")
+    assert judged.show_p() != plain.show_p()
+    assert (float(judged.show_p()) > alpha) == (plain.p > alpha)
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -402,6 +402,15 @@ def test_every_answer_is_held_to_the_level_of_its_look(answer: Any, p: float | N
     (found,) = hold_to_level([one], 0.00165)
     assert found.answer == held
     assert ("which this look may spend" in found.why) == (held != answer)
+
+
+def test_p_and_the_level_of_a_look_are_told_apart() -> None:
+    one = Judged("news", "bleu", "new", "old", "worse", -1.0, None, 0.00168, "", 2)
+    (found,) = hold_to_level([one], 0.05 / 30)
+    assert (found.show_p(), found.answer) == ("0.0017", "inconclusive")
+    assert found.why == "worse by itself, but p is above 0.0016667, which this look may spend"
+    (just,) = hold_to_level([replace(one, p=0.05 / 30 - 1e-8)], 0.05 / 30)
+    assert (just.answer, float(just.show_p()) < 0.05 / 30) == ("worse", True)
 
 
 @pytest.mark.parametrize(

@@ -179,15 +179,23 @@ def test_the_critical_value_stands_below_the_intervals_that_it_makes() -> None:
 @pytest.mark.parametrize(
     ("b", "kept", "counted"),
     [
-        (2000, 2000, "; p adjusted by max-T is counted on all 2,000 replicates."),
-        (2000, 999, "; b = 100,000 makes p more accurate, and leaves p adjusted, by max-T, on the first 999 replicates."),
-        (1_000_000, 131_072, "; p adjusted by max-T is counted on the first 9,999 replicates, whatever b is."),
+        (2000, 2000, "; p adjusted by max-T is counted on all 2,000 replicates; b = 100,000 makes both more accurate."),
+        (2000, 999, "; b = 100,000 makes p more accurate, but p adjusted by max-T still uses the first 999 replicates."),
+        (1_000_000, 131_072, "; p adjusted by max-T is counted on the first 9,999 replicates, however large b is."),
     ],
 )
 def test_it_is_said_on_how_many_replicates_max_t_counts(b: int, kept: int, counted: str) -> None:
     made = held_to(cube([50.3, 50.2, 50.0], sizes={"full": 40}), 2.61).assign_attrs(kept=kept, replicates=b)
     (check,) = (check for check in built(made)["trust"] if check["check"] == "Monte-Carlo error")
     assert check["detail"].endswith(counted)
+
+
+def test_the_sentence_of_a_verdict_has_p_on_its_side_of_alpha() -> None:
+    (pair,) = built(cube([50.3, 50.0]))["pairs"]
+    alpha = (pair["p_adjusted"] + round(pair["p_adjusted"], 4)) / 2
+    said = built(cube([50.3, 50.0]), alpha=alpha)["verdict"][0]["sentences"][0]
+    (p,) = re.findall(r"two-sided p = ([0-9.]+)", said)
+    assert (float(p) > alpha) == (pair["p_adjusted"] > alpha)
 
 
 def test_where_max_t_separates_nothing_no_gain_could_have_been_shown() -> None:
