@@ -75,14 +75,6 @@ def main() -> None:
         # The reader of our output has gone: nothing more to say, and nothing went wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except PermissionError as error:  # paths of another user answer so wherever one looks first
-        from pipeline.store.files import store_error
-
-        if debug:
-            traceback.print_exc()
-        refused = store_error(error, error.filename or "")
-        show_problems(refused.problems)
-        sys.exit(refused.exit_code)
     except MemoryError:
         if debug:
             traceback.print_exc()
@@ -95,10 +87,21 @@ def main() -> None:
     except Exception as error:  # the outermost border: a fault of ours has an exit code of its own, never 1
         if debug:
             traceback.print_exc()
+        _refuse_paths_of_others(error)
         click.echo(f"error[P999]: internal error: {type(error).__name__}: {error}", err=True)
         click.echo("   = help: `pipeline --debug …` shows the traceback", err=True)
         sys.exit(70)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse_paths_of_others(error: Exception) -> None:
+    """End where a path of another user was looked at, wherever that was first: then it is no fault of ours."""
+    from pipeline.store.files import other_owner, store_error
+
+    if isinstance(error, PermissionError) and error.filename and other_owner(error.filename):
+        refused = store_error(error, error.filename)
+        show_problems(refused.problems)
+        sys.exit(refused.exit_code)
 
 
 def _say_interrupted(error: BaseException) -> None:

@@ -38,6 +38,7 @@ __all__ = [
     "make_directory",
     "make_tree_private",
     "open_private",
+    "other_owner",
     "read_json",
     "replacing",
     "scratch_directory",
@@ -68,10 +69,10 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
         help = "free some space, or name another place with --runs; then `pipeline resume` continues where it stopped"
         return StoreError(Problem("P701", f"{cause}: {free_space(path)}", where, help, "what was written before is kept"))
     if error.errno in _REFUSED:
-        if error.errno != errno.EROFS and (owner := _other_owner(Path(path))):
-            cause = f"no permission: this belongs to {owner}"
-            help = f"name a folder of your own with --runs; {owner} can pack a run for others with `pipeline export RUN FILE`"
-            return StoreError(Problem("P702", cause, where, help))
+        if error.errno != errno.EROFS and (owner := other_owner(path)):
+            return StoreError(
+                Problem("P702", f"no permission: this belongs to {owner}", where, "name a folder of your own with --runs")
+            )
         cause = "the file system is read-only" if error.errno == errno.EROFS else "no permission"
         help = "make the directory writable for this user, or name another place with --runs"
         return StoreError(Problem("P702", f"cannot write: {cause}", where, help))
@@ -83,9 +84,9 @@ def store_error(error: OSError, path: Path | str, *, lost: str = RECOMPUTE) -> S
     return StoreError(Problem("P703", f"input or output failed: {error.strerror or error}", where, "check the file system"))
 
 
-def _other_owner(path: Path) -> str | None:
+def other_owner(path: Path | str) -> str | None:
     """Return the name or number of the user whose folder stands in the way; None where it is this one's, or cannot be told."""
-    for folder in (path.absolute(), *path.absolute().parents):
+    for folder in (Path(path).absolute(), *Path(path).absolute().parents):
         with suppress(OSError):
             owner = folder.stat().st_uid
             return None if owner == os.geteuid() else _name_of(owner)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.dataclass import dataclass
-from pipeline.errors import RunNotFound, StoreError
-from pipeline.store.files import store_error
+from pipeline.errors import Problem, RunNotFound, StoreError
+from pipeline.store.files import other_owner, store_error
 from pipeline.store.seals import read_sealed
 
 __all__ = ["RunDirectory", "Store", "find_run", "list_runs"]
@@ -152,7 +152,11 @@ def _refuse_closed(name: str) -> None:
     try:
         os.stat(os.path.join(name, "plan.json"))
     except PermissionError as error:
-        raise store_error(error, name) from error
+        owner = other_owner(name)
+        if owner is None:
+            raise store_error(error, name) from error
+        cause, help = f"no permission: this belongs to {owner}", f"{owner} can pack the run for you: `pipeline export RUN FILE`"
+        raise StoreError(Problem("P702", cause, name, help)) from error
     except (OSError, ValueError):  # nothing is there, or it can be no path at all
         return
 
@@ -169,8 +173,6 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     """
     if name is not None and _made(name) is not None:
         return RunDirectory(Path(name).resolve())
-    if name is not None:
-        _refuse_closed(name)
     known = list_runs(runs)
     if name is None:
         if not known:
@@ -183,6 +185,7 @@ def find_run(runs: Path, name: str | None) -> RunDirectory:
     exact = [run for run in known if run.id == name]
     matches = exact or [run for run in known if run.id.startswith(name)]
     if not matches:
+        _refuse_closed(name)
         raise RunNotFound.of("P501", f"there is no run {name!r} in {runs}", help="`pipeline list` shows the runs")
     if len(matches) > 1:
         raise RunNotFound.of(

@@ -93,6 +93,7 @@ def test_another_user_is_told_whose_runs_these_are(public: Path) -> None:
     sent.chmod(0o644)
     theirs.mkdir()
     os.chown(theirs, OTHER, OTHER)
-    said = as_other(ASK, public / "unpacked", theirs, f"import {sent} -o {{runs}}", f"report {run}")
-    assert [line for line in said if line.startswith("exit")] == [f"exit 0 of import {sent} -o {{runs}}", f"exit 0 of report {run}"]
+    asked = [f"import {sent} -o {{runs}}", f"report {run}", f"run {study} --serial --runs {{runs}}/own"]
+    said = as_other(ASK, public / "unpacked", theirs, *asked)
+    assert [line for line in said if line.startswith("exit")] == [f"exit 0 of {words}" for words in asked]
     assert (theirs / name / "report" / "report.json").stat().st_uid == OTHER

@@ -71,7 +71,7 @@ FOLLOWED = {
     "tests/distributed/test_slurm_run.py": """
         engine/clusters/patience: resume; engine/launch: resume {} --runs {}; error_help: resume --cluster local
     """,
-    "tests/distributed/test_other_users.py::test_another_user_is_told_whose_runs_these_are": "store/files: export RUN FILE",
+    "tests/distributed/test_other_users.py::test_another_user_is_told_whose_runs_these_are": "store/runs: export RUN FILE",
     "tests/unit/cli/test_gate.py": "error_help: gate, gate --fail-on inconclusive, reanalyse --baseline",
     "tests/unit/power_analysis/test_atlas.py": "power_analysis/atlas: power",
     "tests/unit/analyses": "analyses/units: run STUDY",
