@@ -203,10 +203,12 @@ def _arrow(pa: Any, column: Column | None, at: NDArray[np.int64], kind: type, as
         values: NDArray[Any] = np.where(known, held, 0).astype(kind)
         held = np.packbits(values, bitorder="little") if kind is bool else values.astype(np.int64)
         return array_of_bytes(pa, as_type, len(at), held, known=known)
-    words = column.words or ()
-    dictionary = array_of_texts(pa, ["" if word is None else str(word) for word in words] or [""])
-    codes = array_of_bytes(pa, pa.int32(), len(at), np.where(known, column.values[at], 0).astype(np.int32), known=known)
-    return pa.DictionaryArray.from_arrays(codes, dictionary)
+    # Each text once: of equal ones pyarrow leaves bytes of its file as memory was before, another each time.
+    texts: dict[str, int] = {}
+    code_of = [0 if word is None else texts.setdefault(str(word), len(texts)) for word in column.words or (None,)]
+    held = np.where(known, np.array(code_of, np.int32)[column.values[at]], 0)
+    codes = array_of_bytes(pa, pa.int32(), len(at), held.astype(np.int32), known=known)
+    return pa.DictionaryArray.from_arrays(codes, array_of_texts(pa, [*texts] or [""]))
 
 
 class _Sink(io.RawIOBase):

@@ -336,6 +336,16 @@ def test_columns_in_parquet_are_the_rows_of_the_document() -> None:
     assert make_tables(report, given.cubes)["pairs.parquet"] == content
 
 
+def test_a_column_of_words_has_each_text_once_in_its_dictionary() -> None:
+    pa = pytest.importorskip("pyarrow")
+    column = Column(np.array([0, 3, -1, 1, 4, 2], np.int8), (None, "few", None, "many", "few"))
+    found = pair_files._arrow(pa, column, np.arange(6), str, pa.dictionary(pa.int32(), pa.string()))
+    assert found.to_pylist() == [None, "many", None, "few", "few", None]
+    assert found.dictionary.to_pylist() == ["few", "many"]
+    unknown = pair_files._arrow(pa, Column(np.array([-1, 0], np.int8), (None,)), np.arange(2), str, found.type)
+    assert (unknown.to_pylist(), unknown.dictionary.to_pylist()) == ([None, None], [""])
+
+
 @pytest.mark.parametrize(("kept", "times"), [(2**17, 1), (0, 2)])
 def test_notes_are_written_once_for_both_files_where_there_is_room(monkeypatch: pytest.MonkeyPatch, kept: int, times: int) -> None:
     pytest.importorskip("pyarrow.parquet")
