@@ -69,8 +69,8 @@ def _bare(word: str) -> str:
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
 
-    A word that other tools use for a known one comes first, then what a word names that ends in "test", then the only one that
-    begins with the word, then the first that has it between dashes.
+    A word that other tools use for a known one comes first, then, for a word that ends in "test", what the rest of it names, then
+    the only one that begins with the word, then the first that has it between dashes.
 
     Examples
     --------
@@ -94,7 +94,8 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     if stem not in {"", bare}:
         named = [one for one in spelled if stem in {one, *one.split("-")}]
         if named:
-            return spelled[min(named, key=len)]
+            whole = [one for one in named if one == stem] or named
+            return spelled[whole[0]] if len(whole) == 1 else nearest(stem, known, cutoff=cutoff)
     begun = [one for one in spelled if one.startswith(bare)]
     if len(begun) == 1 and len(bare) >= _LONG_ENOUGH:
         return spelled[begun[0]]

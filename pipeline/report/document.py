@@ -262,7 +262,7 @@ def read_verdicts(document: Mapping[str, Any]) -> list[Verdict]:
 
 def read_leads(document: Mapping[str, Any]) -> list[str]:
     """Return what analyses say of all test sets together; nothing where an earlier version wrote the document."""
-    headlines = (row for one in document["findings"] for row in one.get("headlines", ()))
+    headlines = (row for one in document.get("findings", ()) for row in one.get("headlines", ()))
     return [*dict.fromkeys(row["sentence"] for row in headlines if not row["test_set"])]
 
 

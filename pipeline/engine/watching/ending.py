@@ -15,7 +15,7 @@ _RESUME = "`pipeline resume` continues it"
 
 
 class Ending(NamedTuple):
-    """How a run ended; ``problems`` are for people to read in full, ``advice`` for who stopped it: `status` has its own."""
+    """How a run ended; ``problems`` are for people to read in full, ``advice`` for whoever stopped it: `status` has its own."""
 
     state: str
     exit_code: int

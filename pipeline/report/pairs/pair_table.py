@@ -37,7 +37,7 @@ MARKS = {
 }
 """The marks after a verdict, and what they mean."""
 
-OPEN_END = "a round bracket at 0: separated, by a step down; 0 itself is outside"
+OPEN_END = "a round bracket at 0: the interval leaves out 0 itself, as the pair is separated by the step-down procedure"
 """What such an end of an interval means, where one is shown."""
 
 _LATER = frozenset({"tail", "one-sided", "Holm", "BH"})

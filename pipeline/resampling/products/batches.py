@@ -6,6 +6,7 @@ All give the same integers: no number depends on the way, or on what a processor
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class ByteBatches:
     def __init__(self, draws: Draws, columns: StatisticColumns, form: str) -> None:
         self._draws = draws
         self._contraction = ByteContraction.of(columns.contraction, form=form, n_draws=draws.n_draws)
-        self._in_floats = FloatBatches(draws, columns)
+        self._columns = columns
         self.bytes_per_replicate = self._contraction.bytes_per_replicate
         self._counts, self._sums = zero_counts(0, draws.n_units), np.empty((0, 0), np.int32)
 
@@ -92,6 +93,10 @@ class ByteBatches:
         out = self._sums if blocks == len(self._counts) else None
         product = self._contraction.multiply(self._counts[:blocks], count, out=out)
         return self._in_floats.multiply(first, count) if product is None else product
+
+    @cached_property
+    def _in_floats(self) -> FloatBatches:
+        return FloatBatches(self._draws, self._columns)
 
 
 def make_batches(

@@ -16,6 +16,9 @@ from pipeline.dataclass import dataclass
 
 __all__ = ["PackedColumns"]
 
+_MOST = 63
+"""Bits of a column: masks are signed, as sums are."""
+
 
 @dataclass(frozen=True, eq=False)
 class PackedColumns:
@@ -36,7 +39,7 @@ class PackedColumns:
 
     @classmethod
     def of(cls, columns: NDArray[np.int64], *, n_draws: int, bits: int, most_words: int) -> Self | None:
-        """Pack (column, unit) numbers into words of so many bits, at most 64; None where they need more than ``most_words``.
+        """Pack (column, unit) numbers into words of so many bits; None where they need too many, or a column more than 63.
 
         Examples
         --------
@@ -54,7 +57,7 @@ class PackedColumns:
             wide = (span * n_draws).bit_length()
             if used + wide > bits:
                 word, used = word + 1, 0
-            if word >= most_words or wide > bits:
+            if word >= most_words or wide > min(bits, _MOST):
                 return None
             place.append((word, used, (1 << wide) - 1))
             used += wide

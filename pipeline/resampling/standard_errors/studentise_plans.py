@@ -123,7 +123,7 @@ def influence_plans(measure: Measure, scores: NDArray[np.float64] | None, replic
 
 
 def in_cache(rows: NDArray[np.int64], *, together: int = _TOGETHER) -> list[NDArray[np.int64]]:
-    """Cut pairs into parts whose columns, sums and t* of a batch stay in the second-level cache; none of few if there are more."""
+    """Cut pairs into parts, none of few if there are more: of the usual length, what a batch makes of them stays in the cache."""
     return np.array_split(rows, max(len(rows) // together, 1)) if rows.size else []
 
 

@@ -37,7 +37,7 @@ def test_a_round_bracket_is_explained_where_a_terminal_shows_one():
     close = build_cube(np.array([50.0, 50.2]), list("ab"))
     for report in (read_report(build_document(make_report(odd_cubes()))), read_report(build(close))):
         for family in summarise(report).split(" · ")[1:]:
-            assert ("  (0.0" in family) == ("a round bracket at 0: separated" in family)
+            assert ("  (0.0" in family) == ("a round bracket at 0: the interval leaves out 0 itself" in family)
 
 
 def test_where_less_is_better_nothing_scores_higher():
