@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as MatplotlibFigure
@@ -10,6 +12,7 @@ from support.synthetic_cubes import build_cube, undecide
 
 from pipeline.analyses.suite.analysis import SuiteAnalysis
 from pipeline.analyses.suite.data import NoDirection, join_cubes
+from pipeline.analyses.suite.words import sum_up
 from pipeline.errors import StudyError
 from pipeline.inference.across.suite_conclusions import conclude_questions
 from pipeline.interfaces.figures import GRID, PALETTE
@@ -110,6 +113,24 @@ def test_of_many_pairs_the_sentence_names_some_and_counts_the_others():
         "a is better than d on all 2; in 6 more pairs one system is better on some test set; and in 1 of the 10 pairs "
         "neither system is shown to be better."
     )
+
+
+def test_a_pair_that_differs_corrected_for_all_pairs_is_not_counted_as_one_without_a_better_system():
+    pair = {"kind": "pair", "test_sets": 3, "better_together": 0, "worse_together": 0, "p_worse_over_pairs": 1.0}
+    rows = [
+        pair | {"system_a": "a", "system_b": "b", "better_together": 1, "p_better_over_pairs": 0.012},
+        pair | {"system_a": "a", "system_b": "c", "p_better_over_pairs": 0.045},
+        pair | {"system_a": "b", "system_b": "c", "p_better_over_pairs": 0.2},
+    ]
+    question, data = SimpleNamespace(metric="bleu", alpha=0.05, baseline=None), SimpleNamespace(test_sets=("t1", "t2", "t3"))
+    assert sum_up(rows, question, data) == (
+        "By BLEU over 3 test sets, with all pairs together, a is better than b on at least 1; in 1 more pair one system is better "
+        "on some test set; and in 1 of the 3 pairs neither system is shown to be better."
+    )
+    alone = sum_up(rows[1:2], question, data)
+    assert alone == "By BLEU over 3 test sets, in 1 pair one system is better on some test set."
+    against = SimpleNamespace(metric="bleu", alpha=0.05, baseline="c")
+    assert sum_up(rows[2:], against, data) == "By BLEU over 3 test sets, no system is shown to be better or worse than c on any."
 
 
 def test_all_test_sets_are_those_of_the_suite_or_the_sentence_says_of_which():

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from support.studies import run_cli
 
+from pipeline.engine.signals import StopRequest
+from pipeline.engine.watching.ending import stopped
 from pipeline.errors import PipelineError
 from pipeline.store.outputs import refuse_unwritable, write_output
 
@@ -159,6 +161,15 @@ def test_who_interrupts_a_comparison_is_told_what_is_kept(
     assert done.returncode == 130
     assert done.stderr.endswith(f"interrupted: {said}\n")
     assert run_cli("compare", "t.csv", "-b", 100, "-q", "--runs", "kept", cwd=folder).returncode == 0
+
+
+def test_who_stops_a_run_is_told_how_it_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.engine.launch.execute", lambda *_, **__: stopped(StopRequest()))
+    assert run_cli("init", "t.csv", "-o", "stop.yaml", cwd=folder).returncode == 0
+    done = run_cli("run", "stop.yaml", "--serial", "--runs", "stopped", "-b", 100, cwd=folder)
+    assert done.returncode == 75
+    assert "interrupted: stopped on request; `pipeline resume" in done.stderr
+    assert done.stderr.count("continues it") == 1
 
 
 def test_who_interrupts_init_is_told_that_nothing_was_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

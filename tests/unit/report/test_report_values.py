@@ -37,13 +37,14 @@ def test_plain_values_are_told_by_their_type_alone(monkeypatch):
     assert [plain(value) for value in told] == [0.5, None, None, 3, True, "a", None]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("digits", range(5))
 @pytest.mark.parametrize("write", [format_gain, format_end])
 def test_many_numbers_are_written_as_each_by_itself(write, digits):
     halves = np.arange(-4000, 4001) / 2 / 10**digits  # half of them where rounding may go either way
     near = [np.nextafter(halves, end) for end in (-np.inf, np.inf)]
     sizes = np.random.default_rng(1).normal(size=2000) * 10.0 ** np.arange(-10, 10).repeat(100)
-    some = np.concatenate([halves, *near, sizes, [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, 5e-324]])
+    some = np.concatenate([halves, *near, sizes, [0.0, -0.0, np.nan, np.inf, -np.inf, 1e300, -1.7e308, 5e-324]])
     assert write_all(write, some, digits) == ["–" if np.isnan(value) else write(value, digits) for value in some.tolist()]
 
 
@@ -89,6 +90,13 @@ def test_a_p_stands_on_its_own_side_of_the_level_of_a_study_as_it_is_written(lev
             assert (float(format_p(p)) <= level) == (p <= level)
         assert format_p(0.050004) == "0.050004"  # and of the usual ones
     assert format_p(0.02001) == "0.0200"
+
+
+@pytest.mark.parametrize("level", [1e-170, 5e-308, 0.02])
+def test_p_beside_any_level_is_written_on_its_side(level):
+    with write_p_at(level):
+        for p in (1.01 * level, 0.99 * level, np.nextafter(level, 1), level):
+            assert (float(format_p(p)) > level) == (p > level * (1 + 1e-9))
 
 
 def test_every_text_of_a_report_writes_p_on_its_side_of_alpha():
