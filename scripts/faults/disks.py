@@ -44,19 +44,21 @@ def read_only(episode: Episode) -> None:
         command = running(episode)
         # Files that are open for writing keep a file system from changing; it is tried until a moment without one.
         deadline = time.monotonic() + 10
-        turned = False
+        turned = whole = False
         while not turned and time.monotonic() < deadline and command.process.poll() is None:
             turned = not subprocess.run(
                 ["mount", "-o", "remount,ro", str(episode.runs)], check=False, stderr=subprocess.DEVNULL
             ).returncode
         if not turned:
             send(command.pid, signal.SIGKILL, group=True)
-            episode.end(command, {0, -signal.SIGKILL})
+            whole = episode.end(command, {0, -signal.SIGKILL}) == 0
             subprocess.run(["mount", "-o", "remount,ro", str(episode.runs)], check=False, stderr=subprocess.DEVNULL)
             command = episode.start("resume", episode.run.name, "-q")
         code = episode.end(command, {0, 3, 73})
         subprocess.run(["mount", "-o", "remount,rw", str(episode.runs)], check=True)
-        if code != 0:
+        if code and whole:  # the run was complete before the disk turned: the advice was to make it writable, which it is now
+            episode.end(episode.start("resume", episode.run.name, "-q"), {0})
+        elif code:
             episode.follow_advice(command.said)
         _unmount_keeping(episode)
     finally:
