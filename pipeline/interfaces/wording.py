@@ -93,9 +93,7 @@ def format_gain(value: float | None, digits: int = 3) -> str:
     if not value:
         return format_number(value, digits)
     written = format_end(value, digits)
-    if abs(value) >= 10.0**-digits:
-        return written
-    if float(written):
+    if abs(value) >= 10.0**-digits or float(written):
         return written
     least = f"{10.0 ** -(digits + 2):.{digits + 2}f}"
     return f"< {least}" if value > 0 else f"> -{least}"

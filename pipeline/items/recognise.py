@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # `compare` refuses a mistyped metric without loading them
 __all__ = ["AUTO", "FormatFound", "recognise_beside", "recognise_file", "recognise_formats", "refuse_json", "take_sample"]
 
 AUTO = "auto"
-_SCORES = "scores"
 _HEAD = 1 << 16
 _ZIP = b"PK\x03\x04"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -129,7 +128,8 @@ def recognise_file(
 def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFound, str]:
     """Recognise an output by what was given to compare it with, which may be a gold or references: its format says which.
 
-    A table of scores is one beside lines of text, too: as labels, its items would not be found in those.
+    What could be compared with a gold, and has results of its own, is taken for results beside lines of text: its items would not
+    be found in those.
     """
     compared = bool(references)
     try:
@@ -137,25 +137,22 @@ def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFoun
     except DataError as error:
         if compared or error.problems[0].code != "P259":
             raise
-        return recognise_file(path, gold=True, references=True)  # one that lacks what it is compared with is told so
-    if compared and all(map(_is_text, references)) and _holds_scores(path):
-        return recognise_file(path)
+        return recognise_file(path, gold=True, references=True)  # its reader says what is missing
+    if compared and _compares_with(found[0].name) == "gold" and all(_holds(one, "references", beside=True) for one in references):
+        return recognise_file(path) if _holds(path, "nothing", beside=False) else found
     return found
 
 
-def _is_text(path: Path) -> bool:
-    """Tell whether a file is there, and is recognised as lines of text: it holds no labels of items then."""
+def _holds(path: Path, kind: str, *, beside: bool) -> bool:
+    """Tell whether a file is there, and has a format that is compared with this; what is wrong with it is told later."""
     try:
-        return recognise_file(path, gold=True, references=True)[0].name == "text"
-    except DataError:  # what is wrong with it is said where it is read
-        return False
-
-
-def _holds_scores(path: Path) -> bool:
-    try:
-        return recognise_file(path, gold=False, references=False)[0].name == _SCORES
+        return _compares_with(recognise_file(path, gold=beside, references=beside)[0].name) == kind
     except DataError:
         return False
+
+
+def _compares_with(name: str) -> str | None:
+    return getattr(import_reader(name), "compares_with", None)
 
 
 def refuse_json(paths: Iterable[Path], form: str) -> None:

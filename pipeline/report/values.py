@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _MOST_STEPS, _UNSURE = 1e9, 1e-6
-"""Of a number by its last digit: so many are without an error that would come near to half a step."""
+"""Steps of the last digit: up to how many rounding is sure, and how near to half a step it is not."""
 
 _PLAIN = frozenset({str, int, bool, type(None)})
 

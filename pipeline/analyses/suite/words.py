@@ -115,9 +115,9 @@ def sum_up(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDat
     if not pairs:
         return None
     total = len(data.test_sets)
-    held = [row for row in pairs if row["better_together"] or row["worse_together"]]
-    held.sort(key=lambda row: -max(row["better_together"] or 0, row["worse_together"] or 0))
-    differing = sum(_differs_over_pairs(row, question.alpha) or row in held for row in pairs)
+    most = [max(row["better_together"] or 0, row["worse_together"] or 0) for row in pairs]
+    held = [pairs[at] for at in sorted(range(len(pairs)), key=lambda at: -most[at]) if most[at]]
+    differing = sum(sure > 0 or _differs_over_pairs(row, question.alpha) for row, sure in zip(pairs, most, strict=True))
     together = "" if len(pairs) == 1 else ", with all pairs together"
     by = f"By {name_metric(question.metric)} over {total} test sets{together}, "
     if not differing:

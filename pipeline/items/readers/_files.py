@@ -85,7 +85,7 @@ def read_lines(path: Path, *, tokens: bool = False) -> Lines:
 
 
 def number_lines(count: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return identifiers and numbers of so many lines, from 1: files of a test set have as many as each other, and share them.
+    """Return the identifiers and numbers of the lines of a file, from 1: files of the same length share them.
 
     Examples
     --------

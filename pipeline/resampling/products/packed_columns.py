@@ -39,7 +39,7 @@ class PackedColumns:
 
     @classmethod
     def of(cls, columns: NDArray[np.int64], *, n_draws: int, bits: int, most_words: int) -> Self | None:
-        """Pack (column, unit) numbers into words of so many bits; None where they need too many, or a column more than 63.
+        """Pack (column, unit) numbers into words of a number of bits; None if that takes more than ``most_words``.
 
         Examples
         --------

@@ -116,12 +116,17 @@ def test_of_many_pairs_the_sentence_names_some_and_counts_the_others():
 
 
 def test_a_pair_that_differs_corrected_for_all_pairs_is_not_counted_as_one_without_a_better_system():
+    class Row(dict):
+        def __eq__(self, other):
+            raise AssertionError("rows are compared with each other, of which there may be a hundred thousand")
+
     pair = {"kind": "pair", "test_sets": 3, "better_together": 0, "worse_together": 0, "p_worse_over_pairs": 1.0}
     rows = [
         pair | {"system_a": "a", "system_b": "b", "better_together": 1, "p_better_over_pairs": 0.012},
         pair | {"system_a": "a", "system_b": "c", "p_better_over_pairs": 0.045},
         pair | {"system_a": "b", "system_b": "c", "p_better_over_pairs": 0.2},
     ]
+    rows = [Row(row) for row in rows]
     question, data = SimpleNamespace(metric="bleu", alpha=0.05, baseline=None), SimpleNamespace(test_sets=("t1", "t2", "t3"))
     assert sum_up(rows, question, data) == (
         "By BLEU over 3 test sets, with all pairs together, a is better than b on at least 1; in 1 more pair one system is better "
