@@ -39,6 +39,9 @@ MOST_PROBLEMS = 10
 MOST_BYTES = 100_000_000
 """Of a report.json that is read for its verdict: a larger one has pairs by the hundred thousand, and takes seconds."""
 
+MOST_ROWS = 20
+"""Verdicts that the end of a run lists."""
+
 
 def load(study: Path, overrides: dict[str, Any]) -> LoadedStudy:
     """Read a study with the overrides of the command line."""
@@ -132,15 +135,20 @@ def tell_report(directory: RunDirectory) -> None:
 
 def tell_findings(report: Path) -> None:
     """Say on stderr what a report found and what is not in order, from its folder; nothing where it has no report.json."""
-    from pipeline.report.document import read_checks, read_leads, read_titles, read_verdicts
-    from pipeline.report.layout.summary import conclude, list_doubts, tint
+    from pipeline.report.document import SCHEMA_VERSION, read_checks, read_leads, read_report, read_titles, read_verdicts
+    from pipeline.report.layout.overview import are_many, look_over
+    from pipeline.report.layout.summary import conclude, list_doubts, show_overview, tint
 
     path = report / "report.json"
     if path.is_file() and path.stat().st_size <= MOST_BYTES:
         document = json.loads(path.read_bytes())
         screen = screen_of(sys.stderr)
-        said = conclude(read_verdicts(document), titles=read_titles(document), leads=read_leads(document))
+        verdicts, leads = read_verdicts(document), read_leads(document)
+        many = are_many(verdicts) and document["schema_version"] == SCHEMA_VERSION
+        overview = look_over(read_report(document)) if many else None
+        said = leads if overview is not None else conclude(verdicts, titles=read_titles(document), leads=leads)
         found = [screen.paint(screen.fit(line), "bold") for line in said]
+        found += [] if overview is None else [*show_overview(overview, screen, most=MOST_ROWS), ""]
         for line in (*found, *(tint(line, screen) for line in list_doubts(read_checks(document)))):
             click.echo(line, err=True, color=screen.colour or None)
 

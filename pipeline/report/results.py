@@ -13,6 +13,7 @@ from pipeline.report.facts import AllPairs
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
 from pipeline.report.layout.latex import render_latex
 from pipeline.report.layout.markdown import escape as escape_markdown
+from pipeline.report.layout.overview import Overview, look_over
 from pipeline.report.layout.summary import list_remarks, summarise
 from pipeline.report.layout.view import View
 
@@ -90,7 +91,8 @@ class Results(dict[str, Any]):
 
     def to_markdown(self) -> str:
         """Return the verdict and the tables that are printed as Markdown."""
-        return "\n".join(line for one in list_excerpts(self.report) for line in _markdown(one))
+        told = _lead_markdown(look_over(self.report))
+        return "\n".join([*told, *(line for one in list_excerpts(self.report) for line in _markdown(one))])
 
     def __repr__(self) -> str:
         return summarise(self.report, rest=_REST)
@@ -100,7 +102,8 @@ class Results(dict[str, Any]):
     def _repr_html_(self) -> str:
         remarks = [f"<small>{escape(line)}</small>" for lines in list_remarks(self.report) for line in lines]
         told = [f"<p>{'<br>'.join(remarks)}</p>"] if remarks else []
-        return "\n".join([*(line for one in list_excerpts(self.report) for line in _html(one)), *told])
+        first = _lead_html(look_over(self.report))
+        return "\n".join([*first, *(line for one in list_excerpts(self.report) for line in _html(one)), *told])
 
 
 def latex_of(report: Report) -> str:
@@ -120,15 +123,32 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.json_normalize([dict(row) for row in rows])
 
 
+def _lead_markdown(overview: Overview | None) -> Iterator[str]:
+    if overview is not None:
+        yield from (f"**{escape_markdown(' '.join(overview.sentences))}**", "")
+        yield from (*_markdown_table(overview.table), escape_markdown(overview.table.caption), "")
+
+
 def _markdown(one: Excerpt) -> Iterator[str]:
     yield from (f"**{escape_markdown(one.heading)}**", "", escape_markdown(" ".join(one.sentences)), "")
     for view in (one.board, one.pairs):
-        yield "| " + " | ".join(map(escape_markdown, view.columns)) + " |"
-        yield "|" + "|".join("---" if column in view.text else "--:" for column in view.columns) + "|"
-        yield from ("| " + " | ".join(map(escape_markdown, row)) + " |" for row in view.rows)
-        yield ""
+        yield from _markdown_table(view)
     for line in (*one.marks, *(f"Without {more}." for more in one.more)):
         yield from (escape_markdown(line), "")
+
+
+def _markdown_table(view: View) -> Iterator[str]:
+    yield "| " + " | ".join(map(escape_markdown, view.columns)) + " |"
+    yield "|" + "|".join("---" if column in view.text else "--:" for column in view.columns) + "|"
+    yield from ("| " + " | ".join(map(escape_markdown, row)) + " |" for row in view.rows)
+    yield ""
+
+
+def _lead_html(overview: Overview | None) -> Iterator[str]:
+    if overview is not None:
+        yield f"<p><strong>{escape(' '.join(overview.sentences))}</strong></p>"
+        yield from _html_table(overview.table)
+        yield f"<p><small>{escape(overview.table.caption)}</small></p>"
 
 
 def _html(one: Excerpt) -> Iterator[str]:

@@ -6,7 +6,7 @@ The page is one file that loads nothing from elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 
 from markupsafe import Markup
@@ -18,6 +18,7 @@ from pipeline.report.drawing.svg import Drawing, inline_svg
 from pipeline.report.item_scores import ItemScores, encode_item_scores
 from pipeline.report.layout.breaks import LineBreaks, break_between_parts, room_of
 from pipeline.report.layout.markdown import escape
+from pipeline.report.layout.overview import look_over
 from pipeline.report.layout.templates import make_environment
 from pipeline.report.layout.view import View
 from pipeline.report.methods import describe_methods, methods_paragraph
@@ -77,6 +78,7 @@ def render_html(
             sections.append(asdict(section) | {"figures": shown, "more": max(0, more), "views": tables})
     text = environment.get_template("report.html.j2").render(
         report=report,
+        overview=look_over(report),
         claims=[claim_of(report, verdict) for verdict in report.verdict],
         failures=tell_failures(report),
         title=title_of(report),
@@ -132,6 +134,9 @@ def render_markdown(
     lines += ["## Verdict", ""]
     for lead in report.leads:
         lines += [f"**{escape(lead)}**", ""]
+    if (overview := look_over(report)) is not None:
+        lines += [line for sentence in overview.sentences for line in (f"**{escape(sentence)}**", "")]
+        lines += [*_table(overview.table), escape(overview.table.caption), ""]
     for verdict in report.verdict:
         where = f"{escape(verdict.test_set)} · {escape(name_metric(verdict.metric))}"
         lines += [f"**{where}.** {escape(' '.join(verdict.sentences))}", ""]
@@ -174,12 +179,15 @@ def _section(figures: Sequence[Drawing], tables: Sequence[View]) -> list[str]:
         ]
     caption = None
     for view in tables:
-        lines += [f"### {escape(view.title)}", ""]
-        lines.append("| " + " | ".join(escape(column) for column in view.columns) + " |")
-        lines.append("|" + "|".join(" :-- " if column in view.text else " --: " for column in view.columns) + "|")
-        lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in view.rows]
-        lines.append("")
+        lines += [f"### {escape(view.title)}", "", *_table(view)]
         if view.caption and view.caption != caption:
             lines += [escape(view.caption), ""]
         caption = view.caption
     return lines
+
+
+def _table(view: View) -> Iterator[str]:
+    yield "| " + " | ".join(escape(column) for column in view.columns) + " |"
+    yield "|" + "|".join(" :-- " if column in view.text else " --: " for column in view.columns) + "|"
+    yield from ("| " + " | ".join(escape(cell) for cell in row) + " |" for row in view.rows)
+    yield ""

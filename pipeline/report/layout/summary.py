@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from pipeline.interfaces import Check
 from pipeline.interfaces.wording import call_metrics, name_metric
 from pipeline.report.document import Report
 from pipeline.report.layout.excerpts import Excerpt, list_excerpts
+from pipeline.report.layout.overview import Overview, look_over
 from pipeline.report.layout.terminal import Screen, lay_out
 from pipeline.report.presets import tell_preset, trust_preset
 from pipeline.report.rows import Verdict
 from pipeline.report.trust.trust import FAMILIES
 
-__all__ = ["conclude", "list_doubts", "list_remarks", "summarise", "tint"]
+__all__ = ["conclude", "list_doubts", "list_remarks", "show_overview", "summarise", "tint"]
 
 
 MOST_CHARACTERS = 400
@@ -43,7 +45,7 @@ def conclude(verdicts: Sequence[Verdict], *, titles: Mapping[str, str], leads: S
         lines = [f"{verdict.test_set} · {name_metric(verdict.metric)}: {verdict.sentences[0]}" for verdict in verdicts[:most]]
     rest = len(verdicts) - most
     lines = [*leads, *lines]
-    return [*lines, f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"] if rest > 0 else lines
+    return [*lines, _count_rest(rest)] if rest > 0 else lines
 
 
 def list_doubts(checks: Sequence[Check]) -> list[str]:
@@ -88,9 +90,33 @@ def summarise(report: Report, *, most_pairs: int = 20, rest: str = "are in the r
     screen : Screen
         What the text is written for.
     """
-    blocks = ["\n".join(_tell(one, rest, screen)) for one in list_excerpts(report, most_pairs=most_pairs)]
+    overview = look_over(report)
+    first = [] if overview is None else ["\n".join(show_overview(overview, screen))]
+    blocks = [*first, *("\n".join(_tell(one, rest, screen)) for one in list_excerpts(report, most_pairs=most_pairs))]
     told = ["\n".join(tint(line, screen) for line in lines) for lines in list_remarks(report) if lines]
     return "\n\n".join([*blocks, *told, *(screen.fit(line) for line in tell_preset(report))])
+
+
+def show_overview(overview: Overview, screen: Screen, *, most: int | None = None) -> Iterator[str]:
+    """Yield the lines of all verdicts in one table, its sentences before it.
+
+    Parameters
+    ----------
+    most : int, optional
+        Rows to show; the rest is counted.
+    """
+    table = overview.table
+    yield from (screen.paint(screen.fit(sentence), "bold") for sentence in overview.sentences)
+    yield ""
+    yield from lay_out(replace(table, rows=table.rows[:most]), screen)
+    if most is not None and len(table.rows) > most:
+        yield _count_rest(len(table.rows) - most)
+    yield ""
+    yield screen.fit(table.caption)
+
+
+def _count_rest(rest: int) -> str:
+    return f"… {rest:,} more verdict{'s are' if rest > 1 else ' is'} in the report"
 
 
 def list_remarks(report: Report) -> tuple[list[str], list[str]]:

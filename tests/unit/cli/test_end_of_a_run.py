@@ -22,13 +22,13 @@ from support.synthetic_reports import make_report
 
 from pipeline.api import compare
 from pipeline.cli import cli
-from pipeline.cli.actions import tell_report
+from pipeline.cli.actions import tell_findings, tell_report
 from pipeline.cli.main import main
 from pipeline.engine.signals import StopAsked
 from pipeline.engine.watching.progress import format_line
 from pipeline.interfaces import Check
 from pipeline.report.build import build_report
-from pipeline.report.document import read_report
+from pipeline.report.document import encode_document, read_report, to_document
 from pipeline.report.layout.excerpts import first_pairs
 from pipeline.report.layout.summary import MOST_CHARACTERS, conclude, list_doubts, summarise
 from pipeline.report.layout.terminal import Screen
@@ -142,6 +142,19 @@ def test_many_verdicts_are_named_and_counted() -> None:
     assert conclude(several[:1], titles={}) == ["0 wins. More."]
     assert conclude(several[:2], titles={}) == ["set 0 · BLEU: 0 wins.", "set 1 · BLEU: 1 wins."]
     assert conclude(several, titles={})[4:] == ["set 4 · BLEU: 4 wins.", "… 4 more verdicts are in the report"]
+
+
+def test_of_many_test_sets_a_run_ends_with_one_table_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cubes = {f"set{k:02}": build_cube(np.array([60.0, 50.0, 50.1]), ["a", "b", "c"], name=f"set{k:02}") for k in range(22)}
+    document = to_document(build_report(make_report(cubes, analyses=())))
+    (tmp_path / "report.json").write_bytes(encode_document(document))
+    tell_findings(tmp_path)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "a has the best score on all 22 test sets, separated from all others on all of them."
+    assert sum(line.startswith("set") for line in lines) == 20
+    last = lines[lines.index("… 2 more verdicts are in the report") - 1]
+    assert re.split(" {2,}", last) == ["set19", "1,000", "a", "60.000", "2 of 2", "2 of 3"]
+    assert any(line.startswith("check: Families.") for line in lines)
 
 
 def test_what_is_not_in_order_is_told_in_lines_that_fit() -> None:
