@@ -17,7 +17,7 @@ from pipeline.analyses.replicas.gains import list_numbers, why_refused
 from pipeline.analyses.replicas.nulls import Draw
 from pipeline.analyses.replicas.options import ReplicaOptions
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
-from pipeline.resampling.replicas.p_values import find_p
+from pipeline.resampling.replicas.p_values import find_p_of_subsets
 from pipeline.resampling.replicas.splits import draw_subsets
 
 __all__ = ["subset_rows"]
@@ -93,13 +93,9 @@ def _test_subsets(
         for place in places.tolist()
     ]
     pairs = np.searchsorted(places, replicas.pairs[list(asked)])
-    p, gain = (np.empty((options.subsets, len(asked))) for _ in range(2))
-    for subset in range(options.subsets):
-        some = replicas.choose(places.tolist(), [own[subset] for own in chosen], pairs)
-        draws = draw.at(f"{null} of {number} runs", replicas.n_units, rule=f"subset {subset}")
-        found = find_p(null, draws, some, replicates=options.subset_replicates)
-        p[subset], gain[subset] = found.p, found.delta
-    return p, gain
+    purpose = f"{null} of {number} runs"
+    draws = [draw.at(purpose, replicas.n_units, rule=f"subset {subset}") for subset in range(options.subsets)]
+    return find_p_of_subsets(null, draws, replicas, places, chosen, pairs, replicates=options.subset_replicates)
 
 
 def _summarise(p: NDArray[np.float64], gain: NDArray[np.float64], delta: float, alpha: float) -> dict[str, Any]:

@@ -8,6 +8,7 @@ small numbers, where `RunColumns` sums two of larger ones; where there are more 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,12 @@ from pipeline.resampling.replicas.groups import Group
 from pipeline.resampling.replicas.outputs import Replicas
 from pipeline.resampling.swaps import draw_swap_words
 
-__all__ = ["Differences"]
+__all__ = ["Differences", "are_fewer"]
+
+
+def are_fewer(null: str, *, pairs: int, systems: int) -> bool:
+    """Tell whether a null swaps outputs, and columns of pairs are fewer than those of systems."""
+    return null in ("per-output", "segment-block") and pairs < systems
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +50,26 @@ class Differences:
     def of(cls, null: str, replicas: Replicas, group: Group) -> Differences | None:
         """Take the differences of a group's pairs; None where a null does not swap outputs, or sums by systems are fewer."""
         equal = group.runs[0] == group.runs[1]
-        if null not in ("per-output", "segment-block") or not (group.is_linear and equal and len(group.rows) < len(group.systems)):
+        if not (group.is_linear and equal and are_fewer(null, pairs=len(group.rows), systems=len(group.systems))):
             return None
         first, second = (
             np.stack([replicas.statistics[system][:, :, 0] for system in group.systems[group.rows[:, side]].tolist()])
             for side in range(2)
         )
-        difference = first - second
-        units = replicas.n_units
+        return cls.between(null, first, second)
+
+    @classmethod
+    def between(cls, null: str, first: NDArray[np.signedinteger[Any]], second: NDArray[np.signedinteger[Any]]) -> Differences:
+        """Take the differences of (pair, run, unit) numerators, of a null that swaps outputs."""
+        columns = first - second
+        pairs, runs, units = columns.shape
         if null == "segment-block":
-            columns = difference.sum(axis=1)
+            columns = columns.sum(axis=1)
         else:
-            units = 64 * -(-units // 64)
-            columns = np.zeros((*difference.shape[:2], units), np.int64)
-            columns[:, :, : replicas.n_units] = difference
-            columns, units = columns.reshape(len(difference), -1), units * group.runs[0]
+            whole = 64 * -(-units // 64)
+            if whole > units:
+                columns = np.concatenate([columns, np.zeros((pairs, runs, whole - units), columns.dtype)], axis=2)
+            columns, units = columns.reshape(pairs, -1), whole * runs
         return cls(BitPlanes.of(columns), columns.sum(axis=1).astype(np.float64), units)
 
     def count(self, draws: Draws, first: int, count: int) -> Iterator[NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from pipeline.dataclass import dataclass
 from pipeline.resampling.products.bitplanes import BitPlanes
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas
 
-__all__ = ["Group", "PlacedColumns", "RunColumns", "group_pairs"]
+__all__ = ["Group", "PlacedColumns", "RunColumns", "group_pairs", "shared_denominators"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def group_pairs(
 ) -> list[Group]:
     """Sort the chosen pairs into groups; which group a pair is in depends on its two systems alone."""
     runs = replicas.runs
-    denominator = _shared_denominators(replicas)
+    denominator = shared_denominators(replicas)
     linear = (denominator[oriented[:, 0]] == denominator[oriented[:, 1]]) & (denominator[oriented[:, 0]] >= 0)
     kinds = np.column_stack([runs[oriented], linear.astype(np.int64)])
     groups = []
@@ -52,7 +52,7 @@ def group_pairs(
     return groups
 
 
-def _shared_denominators(replicas: Replicas) -> NDArray[np.int64]:
+def shared_denominators(replicas: Replicas) -> NDArray[np.int64]:
     """Return each system of a ratio the number of the denominators that all its runs have; −1 where runs differ."""
     found = np.full(len(replicas.statistics), -1, np.int64)
     if replicas.form == "ratio":

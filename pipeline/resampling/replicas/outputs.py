@@ -200,13 +200,13 @@ def observe_replicas(replicas: Replicas) -> ObservedReplicas:
 def compare_scores(
     score: NDArray[np.float64], replicas: Replicas
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Return gain, slack and orientation of each pair from one score a system."""
-    first, second = score[replicas.pairs[:, 0]], score[replicas.pairs[:, 1]]
+    """Return gain, slack and orientation of each pair, (…, pair), from one score a system, (…, system)."""
+    first, second = score[..., replicas.pairs[:, 0]], score[..., replicas.pairs[:, 1]]
     slack = TOLERANCE * (np.abs(first) + np.abs(second))
     difference = first - second
     difference[np.abs(difference) <= slack] = 0.0
     delta = difference if replicas.higher_is_better else -difference
-    oriented = np.where((difference < 0)[:, None], replicas.pairs[:, ::-1], replicas.pairs)
+    oriented = np.where((difference < 0)[..., None], replicas.pairs[:, ::-1], replicas.pairs)
     return delta + 0.0, slack, oriented  # no −0.0
 
 

@@ -23,7 +23,7 @@ from pipeline.resampling.replicas.nulls import REASONS, NullCounts, may_have_p, 
 from pipeline.resampling.replicas.outputs import ObservedReplicas, Replicas, compare_scores, observe_replicas, score_sums
 from pipeline.resampling.replicas.shuffles import SHUFFLES, Dealt, Shuffle
 
-__all__ = ["LinearPairs", "ScoredPairs", "count_shuffled", "randomize_replicas", "reason_for"]
+__all__ = ["LinearPairs", "ScoredPairs", "count_shuffled", "fit_batch", "mean_over_runs", "randomize_replicas", "reason_for"]
 
 _EVALUATIONS = 2**16  # scores of pairs computed at once
 
@@ -47,7 +47,7 @@ class ScoredPairs:
             sums = dealt.ahead[:, self._rows[chunk, 0]] / shuffle.divisors[0]
             sums += dealt.behind[:, self._rows[chunk, 1]] / shuffle.divisors[1]
             scores = score_sums(self._score, sums)
-            gain = _mean(scores[:, : shuffle.slots[0]]) - _mean(scores[:, shuffle.slots[0] :])
+            gain = mean_over_runs(scores[:, : shuffle.slots[0]]) - mean_over_runs(scores[:, shuffle.slots[0] :])
             size, slack = self._size[chunk, None], self._slack[chunk, None]
             found[0, chunk] = (np.abs(gain) >= size - slack).sum(axis=1)
             found[1, chunk] = (np.abs(gain) > size + slack).sum(axis=1)
@@ -82,8 +82,8 @@ class LinearPairs:
         return folded
 
 
-def _mean(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Average over the second axis, in its order."""
+def mean_over_runs(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average (…, run, …) scores over the second axis, in the order of runs."""
     total: NDArray[np.float64] = scores[:, 0].copy()
     for run in range(1, scores.shape[1]):
         total += scores[:, run]
@@ -206,11 +206,11 @@ def _counter(
     """Return the length of a batch, and a function of the first replicate and their number that counts a group."""
     differences = Differences.of(null, replicas, group)
     if differences is not None:
-        return _fit(differences.bytes_per_replicate, memory_bytes), partial(differences.count, draws)
+        return fit_batch(differences.bytes_per_replicate, memory_bytes), partial(differences.count, draws)
     gains = LinearPairs(replicas, group) if group.is_linear else ScoredPairs(replicas, group, delta, slack)
     shuffle = SHUFFLES[null](replicas, group, gains.width)
     # Both sides, and copies of both.
-    batch = _fit(32 * len(group.systems) * sum(shuffle.slots) * gains.width, memory_bytes)
+    batch = fit_batch(32 * len(group.systems) * sum(shuffle.slots) * gains.width, memory_bytes)
     return batch, lambda first, count: gains.count(shuffle.deal(draws, first, count), shuffle)
 
 
@@ -244,5 +244,6 @@ def _compared(
     )
 
 
-def _fit(bytes_per_replicate: int, memory_bytes: int) -> int:
+def fit_batch(bytes_per_replicate: int, memory_bytes: int) -> int:
+    """Return how many replicates are counted at once."""
     return max(min(memory_bytes // bytes_per_replicate, _LONGEST_BATCH), 1)
