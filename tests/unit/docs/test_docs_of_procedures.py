@@ -75,7 +75,7 @@ def test_the_index_lists_the_nulls_of_replicas_in_the_order_of_the_code() -> Non
 
 def test_the_guide_sends_a_reader_to_pages_of_the_procedures_that_it_shows() -> None:
     """It need not have them all: the list is `pipeline procedures`."""
-    guide = INDEX.split("| you have, or want | take |")[1].split("\n\n")[0]
+    guide = INDEX.split("| you have, or want | use |")[1].split("\n\n")[0]
     links = re.findall(r"\[((?:`[\w-]+`(?:, )?)+)\]\(procedures/([\w-]+)\.md\)", guide)
     shown = [(name, page) for names, page in links for name in re.findall(r"`([\w-]+)`", names)]
     assert len(shown) > 5
