@@ -158,7 +158,7 @@ def analyses(names: tuple[str, ...], as_json: bool) -> None:
 def profiles(name: str | None, coordinator: bool, as_json: bool) -> None:
     """List the clusters that --cluster knows by name.
 
-    With a name, its file is printed, to be changed and named instead:
+    With a name, print its file, which you can change and name instead:
 
     \b
       pipeline profiles slurm > mine.yaml

@@ -94,7 +94,7 @@ class _Compare(CommandWithNames):
     "filters",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="Keep only items with this value; repeatable. Of one column any of its values will do; several columns must all match.",
+    help="Keep only items with this value; repeatable. Values of one column are alternatives; several columns must all match.",
 )
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these systems out: a name, or a pattern such as 'ref*'.")
 @click.option(
@@ -110,9 +110,9 @@ class _Compare(CommandWithNames):
 )
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 @click.option("--baseline", metavar="SYSTEM", help="Compare all others with this system only. [all pairs]")
-@click.option("--html", "page", type=_FILE, help="Write the report with its figures there, as one file.")
-@click.option("--md", "markdown", type=_FILE, help="Write verdict and tables there, as Markdown.")
-@click.option("--latex", type=_FILE, help="Write the tables there, as LaTeX (booktabs).")
+@click.option("--html", "page", type=_FILE, help="Write the report with its figures to this one file.")
+@click.option("--md", "markdown", type=_FILE, help="Write verdict and tables to this file, as Markdown.")
+@click.option("--latex", type=_FILE, help="Write the tables to this file, as LaTeX (booktabs).")
 @click.option("--save-study", type=_FILE, help="Write the study file of this comparison, to change and run again.")
 @click.option(
     "--runs",
@@ -151,9 +151,9 @@ def compare(
 ) -> None:
     """Compare any number of outputs without a study file.
 
-    Systems are named after their files, without known endings and without what all file names share, or by NAME=OUTPUT. From a
-    folder, its outputs and the file called ref or gold are taken; from the results of a harness, the samples of all models. A
-    path with {system} and {replica} names all runs of several models, and compares the models.
+    Systems are named after their files, without known endings and without what all file names share, or by NAME=OUTPUT. A folder
+    stands for its outputs and its file called ref or gold; the results of a harness stand for the samples of all models. A path
+    with {system} and {replica} names all runs of several models, and compares the models.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ def completion(shell: str, install: bool) -> None:
     \b
     Examples:
       pipeline completion bash --install      for new shells
-      eval "$(pipeline completion bash)"      for this one; zsh is alike
+      eval "$(pipeline completion bash)"      for this one; zsh likewise
       pipeline completion fish | source       for this one
     """  # noqa: D301 - click reads \b as "keep these lines"
     from click.shell_completion import get_completion_class

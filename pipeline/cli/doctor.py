@@ -28,7 +28,7 @@ def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
       pipeline doctor
       pipeline doctor --cluster slurm
 
-    Each line begins with ok, look (a study runs, but see below) or fail. Exit code 69 where anything fails.
+    Each line begins with ok, look (a study runs, but see below) or fail. The exit code is 69 if anything fails.
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.engine.doctor import examine_cluster, examine_machine
     from pipeline.errors import ClusterError, visible

@@ -51,15 +51,15 @@ INCONCLUSIVE = 6
     type=click.Choice(["worse", "inconclusive"]),
     default="worse",
     show_default=True,
-    help="inconclusive: also where neither a difference nor equivalence is shown.",
+    help="With inconclusive, also fail where neither a difference nor equivalence is shown.",
 )
 @click.option(
-    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="Runs in succession that must find a loss."
+    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="How many runs in a row must find a loss."
 )
 @click.option(
     "--history",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the runs before, for --confirm. [RUNS/.history/STUDY]",
+    help="Folder of the answers of earlier runs, for --confirm. [RUNS/.history/STUDY]",
 )
 @click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
 @click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Write the answers to this file, as Markdown.")

@@ -71,7 +71,7 @@ Three questions:
 @click.option("--hurt-percent", type=float, help="Expected share of the items that the better system hurts. [0]")
 @click.option("--power", "target", type=float, default=0.8, show_default=True, help="The power to reach.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
-@click.option("--pairs", type=COUNT, help="How many pairs are tested: the chance that some true null is significant.")
+@click.option("--pairs", type=COUNT, help="Also show the chance that any true null among this many pairs is significant.")
 @click.option(
     "--charts",
     type=click.Path(file_okay=False, path_type=Path),
@@ -181,7 +181,7 @@ def _write_charts(folder: Path) -> list[str]:
 def expect(gain: float, items: int, like: str | None, alpha: float, runs: Path, as_json: bool) -> None:
     """Say how likely it is that a gain you read about is significant.
 
-    The atlas holds how much gains vary between pairs of real systems, related or not, by task and metric.
+    The atlas records how much gains vary between pairs of real systems, related or not, by task and metric.
     """
     from pipeline.power_analysis.atlas import chance_of, load_atlas, select_entries
 

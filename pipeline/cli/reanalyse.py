@@ -68,7 +68,7 @@ class _Looks(_LooksType):
     "--margin", "margins", multiple=True, metavar="METRIC=POINTS", help="The largest loss that does not matter; repeatable."
 )
 @click.option(
-    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="Looks in succession that must find a loss."
+    "--confirm", type=click.IntRange(min=1), default=1, show_default=True, help="How many looks in a row must find a loss."
 )
 @click.option("--all-pairs", is_flag=True, help="Correct p for all pairs; needed for models with several runs.")
 @click.option(

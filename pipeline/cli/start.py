@@ -72,8 +72,8 @@ def init(
     """Write a commented study, ready to run, from your files.
 
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
-    called docs, or a table of segments with a column of documents, says which document each item stands in. Folders that each hold
-    outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of other items each, with a
+    called docs, or a table of segments with a column of documents, says which document each item belongs to. Folders that each hold
+    outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of different items, with a
     column for every system.
 
     \b

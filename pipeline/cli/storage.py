@@ -43,7 +43,7 @@ class _Size(_FloatType):
 @click.option("--linked-store", is_flag=True, help="The store is a link to another place; clear up there.")
 @json_option
 def gc(runs: Path, dry_run: bool, to: float | None, linked_store: bool, as_json: bool) -> None:
-    """Remove stored results, and inputs brought from object stores, that no run needs, oldest first.
+    """Remove stored results, and inputs fetched from object stores, that no run needs, oldest first.
 
     \b
     Examples:
