@@ -46,6 +46,7 @@ _BASELINE = re.compile(r"(?:.*[-_. ])?(?:base|baseline|control)(?:[-_. ].*)?", r
 @format_option
 @missing_option
 @click.option("--columns", help="What the columns of a table hold: '{system: llm, item: question}'.")
+@click.option("--sets", is_flag=True, help="Each table is a test set, with a column for every system.")
 @click.option(
     "--baseline", metavar="SYSTEM", help="Compare all others with this system. [one whose name says baseline, else all pairs]"
 )
@@ -65,6 +66,7 @@ def init(
     format_: str,
     missing: str,
     columns: str | None,
+    sets: bool,
     baseline: str | None,
     output: Path,
     yes: bool,
@@ -74,7 +76,7 @@ def init(
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
     called docs, or a table of segments with a column of documents, says which document each item belongs to. Folders that each hold
     outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of different items, with a
-    column for every system.
+    column for every system, and with --sets tables whose items have the same names.
 
     \b
     Examples:
@@ -101,13 +103,15 @@ def init(
         raise UsageError.of("P022", "the file exists already", where=str(output), help="name another with -o, or remove it")
     refuse_unwritable([output])
     with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare():
-        sets = {} if references else find_test_sets(outputs or (".",), base=Path.cwd())
-        if not sets:
+        found_sets = {} if references or sets else find_test_sets(outputs or (".",), base=Path.cwd())
+        if not found_sets:
             files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
             tables = find_sets_in_tables(
-                files, base=Path.cwd(), form=parse_flow(format_, "--format"), columns=parse_columns(columns)
+                files, base=Path.cwd(), form=parse_flow(format_, "--format"), columns=parse_columns(columns), asked=sets
             )
-            sets = tables or {UNNAMED_SET: files}
+            if sets and not tables:
+                raise click.UsageError("--sets takes two tables of scores or more, each of another name, and no reference")
+            found_sets = tables or {UNNAMED_SET: files}
         studies = {
             name: propose_documents(
                 compare_study(
@@ -120,7 +124,7 @@ def init(
                     baseline=baseline,
                 )
             )
-            for name, files in sets.items()
+            for name, files in found_sets.items()
         }
         loaded = join_studies({name: one.loaded for name, one in studies.items()})
         found = survey_study(loaded.study, loaded.base).inputs.test_sets
@@ -132,7 +136,7 @@ def init(
     counted = {one.name: count_units(one.n_items, one.n_units, one.unit, forms[one.name]) for one in found}
     chosen = guess and ("named" if baseline else "by its name")
     for line in (
-        *(files.told for files in sets.values()),
+        *(files.told for files in found_sets.values()),
         *dict.fromkeys(one.told for one in studies.values()),
         f"format: {', '.join(dict.fromkeys(forms.values()))}",
         f"systems: {_name_all(systems)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -41,6 +42,15 @@ def refuse_lacking_columns(metrics: Sequence[MetricInputs], survey: Survey) -> N
         raise DataError(*problems)
 
 
+def _offer_sets(survey: Survey) -> str | None:
+    """Say what to do where each of several tables is a test set of its own; nothing where they do not look like that."""
+    columns = {tuple(name for name in output.columns if name != DOCUMENT) for output in survey.outputs}
+    files = {output.path for output in survey.outputs}
+    if len(columns) > 1 or len(files) < max(2, len(survey.outputs)) or len(*columns) < 2:
+        return None
+    return f"if {name_some([*map(repr, *columns)])} are systems, each file is a test set: `pipeline init --sets` takes them so"
+
+
 def _problems_of(
     look: Callable[[str, Any, str], object], metric: str, items: Items | None, columns: Sequence[str]
 ) -> Iterator[Problem]:
@@ -72,7 +82,8 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
             found = survey.largest[output.system].get(column)
             if found is None and column not in output.columns:  # the usual one: of several, nobody has said which
                 own = Items((), dict.fromkeys(output.columns, ()), output.path, ())
-                problems += _problems_of(output_column, metric.name, own, (column,))
+                note = _offer_sets(survey)
+                problems += (replace(one, note=note) for one in _problems_of(output_column, metric.name, own, (column,)))
             elif found is None:
                 message = f"{metric.name} needs numbers, and column '{column}' of '{output.system}' has others too"
                 problems.append(Problem("P210", message, output.path, "choose a column of numbers, or another metric"))

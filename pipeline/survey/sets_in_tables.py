@@ -18,7 +18,7 @@ _SCORES = "scores"
 
 
 def find_sets_in_tables(
-    files: FolderFiles, *, base: Path, form: object = AUTO, columns: Mapping[str, str] | None = None
+    files: FolderFiles, *, base: Path, form: object = AUTO, columns: Mapping[str, str] | None = None, asked: bool = False
 ) -> dict[str, FolderFiles]:
     """Return the files of each test set, by its name, where each of several files is a table of scores of the same systems.
 
@@ -33,10 +33,16 @@ def find_sets_in_tables(
         The format that was asked for, as `pipeline.survey.compare` takes it.
     columns : mapping, optional
         What the columns hold.
+    asked : bool
+        Whether it is said that each table is a test set, as where every task numbers its items from 1: then whatever the tables
+        hold, each is one, if they have different names.
     """
     names = [name_without_ending(os.path.basename(path)) for path in files.outputs]
     if len(names) < 2 or len({*names}) < len(names) or files.references or form not in (AUTO, _SCORES):
         return {}
+    sets = {name: FolderFiles([path], []) for name, path in zip(names, files.outputs, strict=True)}
+    if asked:
+        return sets
     systems: set[frozenset[str]] = set()
     seen: set[str] = set()
     for path in files.outputs:
@@ -46,7 +52,7 @@ def find_sets_in_tables(
         if len(there) < 2 or len(systems) > 1 or ids & seen:
             return {}
         seen |= ids
-    return {name: FolderFiles([path], []) for name, path in zip(names, files.outputs, strict=True)}
+    return sets
 
 
 def _read(path: Path, columns: Mapping[str, str], *, named: bool) -> dict[str, tuple[str, ...]]:

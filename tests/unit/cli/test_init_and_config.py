@@ -95,6 +95,31 @@ def test_tables_of_the_same_items_are_systems(tmp_path: Path) -> None:
     assert "systems: 2: law, math\nsize: 24 items\n" in made.stderr
 
 
+def test_tables_of_tasks_that_number_their_items_alike_are_test_sets_where_that_is_said(tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite", same_items=True)
+    compared = run_cli("compare", "suite", cwd=tmp_path)
+    assert compared.returncode == 3
+    told = "= note: if 'a', 'b', 'c' are systems, each file is a test set: `pipeline init --sets` takes them so\n"
+    assert compared.stderr.count(told) == compared.stderr.count("error[P226]") == 1
+    made = run_cli("init", "--sets", "suite", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "systems: 3: a, b, c\nsize: law (24 items), math (24 items)\n" in made.stderr
+    checked = run_cli("check", "study.yaml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_no_test_sets_are_offered_of_one_table_or_of_tables_with_other_columns(tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite", same_items=True)
+    law = (tmp_path / "suite" / "law.csv").read_text("utf-8")
+    (tmp_path / "suite" / "math.csv").write_text(law.replace("item,a,b,c", "item,a,b,d"), encoding="utf-8")
+    compared = run_cli("compare", "suite", cwd=tmp_path)
+    assert compared.returncode == 3
+    assert "is a test set" not in compared.stderr
+    refused = run_cli("init", "--sets", "suite/law.csv", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "error[P005]: --sets takes two tables of scores or more" in refused.stderr
+
+
 @pytest.mark.parametrize("missing", ["error", "drop", "zero"])
 def test_outputs_without_a_common_item_are_not_compared_whatever_is_missing(missing: str, tmp_path: Path) -> None:
     write_tables(tmp_path / "suite")
