@@ -1,4 +1,4 @@
-"""The command line's verbs for a notebook: run studies and open their cubes. No logic of its own."""
+"""The commands as Python functions: compare outputs, run studies and open their cubes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["compare", "compare_study", "open_history", "open_run", "run", "submi
 
 @shortened
 def open_history(path: str | Path) -> xr.Dataset:
-    """Open the history of a study that is compared night after night: one Dataset, with all of them along ``slot``."""
+    """Open the history that `pipeline reanalyse` keeps of a study: one Dataset, with all its slots along ``slot``."""
     from pipeline.cubes.history import open_history as open_slots
 
     return open_slots(path)
@@ -37,7 +37,7 @@ def open_history(path: str | Path) -> xr.Dataset:
 
 @shortened
 def open_run(path: str | Path) -> xr.DataTree:
-    """Open the cubes of a run: an xarray DataTree with a node for each test set, whose pairs are selected by both names.
+    """Open the cubes of a run: an xarray DataTree with a node for each test set, whose pairs are selected by two names.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def open_run(path: str | Path) -> xr.DataTree:
 def run(
     study: str | Path, *, runs: str | Path = "runs", workers: int | None = None, serial: bool = False, overrides: Sequence[str] = ()
 ) -> RunDirectory:
-    """Run a study here and give its run directory.
+    """Run a study on this machine and return its run directory.
 
     Parameters
     ----------
@@ -68,16 +68,16 @@ def run(
     runs : str or Path
         The folder of runs.
     workers : int, optional
-        Worker processes; by default one a core.
+        Worker processes; by default one per core.
     serial : bool
-        In this process, without a cluster: the same bits.
+        Run in this process, without a cluster; results are the same.
     overrides : sequence of str
-        ``key.path=value``, as for ``--set``.
+        Values of the study to replace, ``key.path=value``, as for ``--set``.
 
     Raises
     ------
     PipelineError
-        With the exit code the command line would have had.
+        With the exit code that the command would have had.
     """
     from pipeline.engine.launch import Launch, execute, is_complete, prepare, raise_unless_done
     from pipeline.study.load import load_study
@@ -98,7 +98,7 @@ def submit(
     workers: int | None = None,
     overrides: Sequence[str] = (),
 ) -> RunDirectory:
-    """Start a study on a cluster, a profile or ``local``, and give its run directory at once; the rest is as in `run`."""
+    """Start a study on a cluster, a profile or ``local``, and return its run directory at once; the rest is as in `run`."""
     from pipeline.engine.launch import Launch, is_complete, prepare, start_detached
     from pipeline.study.load import load_study, locate_profile
 
@@ -135,8 +135,8 @@ def compare_study(
     Parameters
     ----------
     outputs : mapping of str to str or Path
-        Path of each system's output; the single key ``*`` has a table that holds all systems, or a pattern with ``{system}``. All
-        that follows is as in `compare`.
+        Path of each system's output; the single key ``*`` has a table that holds all systems, or a pattern with ``{system}``. The
+        rest is as in `compare`.
     """
     from pipeline.survey.compare import find_format, place_metrics, usual_metrics
     from pipeline.survey.compare_arguments import as_paths, files_of, name_outputs, name_systems, refuse_settings
@@ -217,44 +217,44 @@ def compare(
     command: str = "",
     progress: Progress | None = None,
 ) -> Results:
-    """Compare outputs without a study file and give what was found: it shows itself, and is the document of ``report.json``.
+    """Compare outputs without a study file. The result displays itself in a notebook, and is the document of ``report.json``.
 
     Parameters
     ----------
     outputs : DataFrame, mapping of str to array, mapping of str to str or Path, str or Path, or sequence of them
-        A table with a row an item and a column a system; scores of the items by system name; paths by system name; or paths whose
-        file names name the systems: one file may hold all systems, a folder means the outputs in it, and ``{system}`` and
-        ``{replica}`` in a path stand for names and runs, as in a study.
+        A table with a row for each item and a column for each system; scores of the items by system name; paths by system name; or
+        paths whose file names are the names of the systems. One file may hold all systems, a folder stands for the outputs in it,
+        and ``{system}`` and ``{replica}`` in a path stand for names and runs, as in a study.
     references : str or Path, or sequence of them
         References (text) or one gold file (labels, columns and the others); none for scores.
     metrics : str or mapping, or sequence of them
-        Metrics as a study names them; of a format that holds scores, their names too. By default what is usual for the format.
+        Metrics as a study names them, or names of scores in the files. By default the usual metric of the format.
     procedures : str or sequence of str
-        Significance tests; verdicts are those of the first. By default the paired bootstrap, or what the preset has.
+        Significance tests; the first one decides the verdicts. By default the paired bootstrap, or those of the preset.
     format : str or mapping
-        A reader as a study names it, or ``auto``: the format that the first output is recognised as.
+        A format as a study names it, or ``auto``: recognised from the first output.
     missing : {"error", "drop", "zero"}
         How to treat items that a system lacks.
     documents, unit : str or Path, optional
-        A file with the document of each item; what is drawn: ``item``, a column, or ``document``, the default where there are any.
+        A file with the document of each item; what is resampled: ``item``, a column, or ``document``, the default if known.
     columns : mapping of str to str, optional
-        Which columns of tables hold what: ``{"system": "llm", "item": "question"}``.
+        What the columns of tables hold: ``{"system": "llm", "item": "question"}``.
     filter : mapping of str to str, or to sequence of them, optional
         By column, the values of the items to keep: ``{"domain": ["news", "social"]}``.
     exclude : str or sequence of str
         Names or shell patterns of systems to leave out.
     replicates, seed, alpha : int, int and float, optional
-        By default 100 000 and 20120712, or what the preset has; the significance level is 0.05.
+        The number of replicates and the seed, by default 100 000 and 20120712 or those of the preset; the significance level.
     across_families : {"none", "holm", "benjamini-bogomolov"}
         How p is corrected for the number of metrics.
     preset : str, optional
-        A published procedure or a tool: what is not given is as it has it, and its own number stands beside the others.
+        A paper or tool whose settings are used where none are given; its own p is shown beside the others.
     baseline : str, optional
-        The system that all others are compared with, in place of all pairs.
+        Compare all other systems with this one only. By default all pairs are compared.
     runs, page, save_study, command : str or Path, optional
-        Where to keep the run (by default nowhere), to write its page and its study; the command that the page shows.
+        Where to keep the run (by default nowhere), where to write its page and its study, and the command that the page shows.
     progress : callable, optional
-        Called with the state of the run as it goes on.
+        Called with the state of the run while it proceeds.
     """
     from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs

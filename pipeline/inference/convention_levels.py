@@ -32,7 +32,7 @@ def folded_p(z: float) -> float:
 def gaussian_rejection(level: float) -> float:
     """Return the share of true nulls that convention ``riezler-maxwell`` rejects in the Gaussian limit.
 
-    p falls with z; where it is the level at z₀ the share is P(|Z| ≥ z₀). From p(0) = .4249 on, every null is rejected.
+    p falls with z; if it equals the level at z₀, the share is P(|Z| ≥ z₀). At levels from p(0) = .4249 on, every null is rejected.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def gaussian_rejection(level: float) -> float:
 
 
 def gain_law(wins: int, losses: int, units: int) -> NDArray[np.float64]:
-    """Return the probabilities of −n … n for the sum of n draws from n units, of which so many are +1, −1, and else 0.
+    """Return the probabilities of −n … n for the sum of n draws from n units: ``wins`` of +1, ``losses`` of −1, the others 0.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """The convention that depends on a mean and so needs a second pass over the replicates: that of Riezler and Maxwell.
 
-The mean is that of the replicates which are looked at: kept scores are enough, no other replicate has a part in the number, and
-it is what a program that keeps all its replicates would print for these.
+The mean is that of the kept replicates only: the number is what a program that keeps all its replicates would print for these.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ class Folded:
     p : (pair,) float64
         (hits + 1) / (b + 1); 1 where the systems are identical or score the same, nan without replicates.
     own : (pair,) float64
-        The same without exceptions: what the procedure as it was published prints.
+        The same without exceptions: what the published procedure prints.
     p_error : (pair,) float64
-        Half the width of the 95 % Clopper-Pearson interval. It takes the mean as known.
+        Half the width of the 95 % Clopper-Pearson interval, which treats the mean as known.
     mean_absolute : (pair,) float64
         mean |δ*|.
     reason : (pair,) int8
         Position in `pipeline.inference.p_values.REASONS`.
     hits, above : (pair,) int64
-        Replicates with |δ*| − mean |δ*| ≥ |δ|, and with >, of scores that differ by more than the package's tolerance.
+        Replicates with |δ*| − mean |δ*| ≥ |δ|, and with >, up to the package's tolerance for ties.
     replicates : (pair,) int64
         b, the replicates in which both scores are defined.
     """
@@ -64,8 +63,8 @@ def riezler_maxwell(
 ) -> Folded:
     """Return (#(|δ*| − mean |δ*| ≥ |δ|) + 1) / (b + 1) for all pairs (Riezler and Maxwell 2005, Fig. 2, W05-0908).
 
-    It compares the fold of a distribution about δ with that of one about 0: `convention_levels.gaussian_rejection` says what
-    that costs. sacreBLEU and Moses fold alike, with > in place of ≥.
+    It compares |δ*|, folded from a distribution about δ, with one about 0: `convention_levels.gaussian_rejection` says how often
+    that is wrong. sacreBLEU and Moses do the same with > instead of ≥.
 
     Parameters
     ----------

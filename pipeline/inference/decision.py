@@ -1,8 +1,7 @@
 """The p-value that decides a pair's verdict, and whether other random draws could change the decision.
 
-Every verdict, rank, letter and table asks `decide_family`, and nothing else decides. A decision is *stable*, which means one
-thing everywhere: whatever the p-values are within bounds at level 1 − .01/K, of K decisions, it is the same. All K bounds hold
-together but for a chance of 1 %.
+Every verdict, rank, letter and table comes from `decide_family`. A decision is *stable* if it is the same for all p-values within
+their bounds at level 1 − .01/K, for K decisions. All K bounds hold together with a chance of at least 99 %.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ class Decision:
     Parameters
     ----------
     by : {"max_t", "holm"}
-        Which adjustment decides. It depends on what was asked for, never on the pairs.
+        Which adjustment decides. It depends on what was requested, never on the pairs.
     p : (pair,) float64
         The adjusted p-values that decide; nan where a pair has none, and outside the family.
     own : (pair,) float64
-        Two-sided p-values of each pair by itself, by the test that decides and not below their floors: never above ``p``. Also
-        outside the family.
+        Two-sided p-values of each pair by itself, by the test that decides and not below their floors; never above ``p``. Pairs
+        outside the family have one too.
     max_t, holm, benjamini_hochberg : (pair,) float64
-        By each adjustment, Holm's and Benjamini and Hochberg's of ``own``.
+        By each adjustment; Holm's and Benjamini and Hochberg's adjust ``own``.
     """
 
     by: AdjustedBy
@@ -76,8 +75,8 @@ def decide_family(
 ) -> Decision:
     """Return the p-values by which the pairs of one family are judged.
 
-    Studentised step-down max-T where enough replicates were kept that its smallest p, 1/(b + 1), is at most α, also of a family of
-    one pair; else Holm over p-values corrected for few units. Neither goes below the floor of few discordant units.
+    By studentised step-down max-T if enough replicates were kept that its smallest p, 1/(b + 1), is at most α, even for a family of
+    one pair; otherwise by Holm over p-values corrected for few units. Neither goes below the floor for few discordant units.
 
     Parameters
     ----------
@@ -88,10 +87,10 @@ def decide_family(
     floor : (pair,) float64
         From `pipeline.inference.unit_diagnostics.few_units.evidence_floor`.
     max_t, alone : (pair,) float64
-        From `pipeline.inference.multiple_comparisons.studentised_max_t`, adjusted and of each pair by itself; nan of pairs without
-        a standard error, of which no difference is claimed.
+        From `pipeline.inference.multiple_comparisons.studentised_max_t`, adjusted and of each pair by itself; nan for pairs without
+        a standard error, for which no difference is claimed.
     replicates : int
-        b of max-T; 0 where no replicate was kept, or those kept are not of this family.
+        b of max-T; 0 if no replicate was kept, or if those kept belong to another family.
     alpha : float
     member : (pair,) bool, optional
         The pairs that are tested together; all by default.
@@ -192,16 +191,16 @@ def bound_counted(hits: NDArray[np.integer], replicates: NDArray[np.integer], *,
 
 
 def bound_computed(p: NDArray[np.float64], error: NDArray[np.float64], *, random: NDArray[np.bool_], decisions: int) -> Bounds:
-    """Bound p-values that were computed, by the error that stands beside them.
+    """Bound p-values that were computed, by their stated error.
 
     Parameters
     ----------
     p : (..., pair) float64
         nan where there is none.
     error : (..., pair) float64
-        Half width of an enclosure, which holds for sure, or of a 95 % interval.
+        Half the width of an enclosure, which is certain, or of a 95 % interval.
     random : (..., pair) bool
-        It is the interval of an estimate: widened to level 1 − .01/K as that of a Gaussian.
+        The error is that of a 95 % interval: it is widened to level 1 − .01/K as for a Gaussian.
     decisions : int
         K.
 
@@ -218,14 +217,14 @@ def bound_computed(p: NDArray[np.float64], error: NDArray[np.float64], *, random
 
 
 def stable_alone(bounds: Bounds, alpha: float) -> NDArray[np.bool_]:
-    """Tell for each p alone, without adjustment, whether p ≤ α has the same answer at both ends. False where there is no p."""
+    """Tell for each p alone, without adjustment, whether p ≤ α is equally true at both bounds. False where there is no p."""
     with np.errstate(invalid="ignore"):  # comparisons with nan are False
         return np.asarray((bounds.hi <= alpha) | (bounds.lo > alpha))
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Which pairs a family separates, whatever p-values infinitely many replicates would give.
+    """Which pairs a family separates for all p-values that infinitely many replicates may give.
 
     Parameters
     ----------
@@ -247,8 +246,8 @@ class Decisions:
 def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = None) -> Decisions:
     """Bound Holm's decisions in one family.
 
-    A pair is separated where Holm rejects it, also with floors in place of smaller p-values. That never becomes True when any p
-    rises: the ends of all p-values bound it, those of other pairs too, on which Holm's steps depend.
+    A pair is separated if Holm rejects it, also when floors replace smaller p-values. A rise of any p never makes this True, so the
+    decisions at the bounds of all p-values, including those of other pairs, bound it.
 
     Parameters
     ----------
@@ -257,8 +256,8 @@ def decide(bounds: Bounds, *, alpha: float, floor: NDArray[np.float64] | None = 
     alpha : float
         Level of the family.
     floor : (pair,) float64, optional
-        No p is taken to be smaller: the larger of `pipeline.inference.unit_diagnostics.few_units.evidence_floor` and a p corrected
-        for few units.
+        Smaller p-values are raised to it: the larger of `pipeline.inference.unit_diagnostics.few_units.evidence_floor` and a p
+        corrected for few units.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Is a difference too small to matter? Equivalence, non-inferiority, four verdicts and the gate, from counts.
 
-Counts of few units are too small, as they are for differences, and of skewed gains: Student's tails of the same two tests, with t
-as it is and without its skewness, bound them from below. Of right and wrong answers that rarely differ, Tango's score does.
+Counted p-values are too small with few units, as they are for differences, and with skewed gains. They are never taken below the p
+of the same two tests by Student's law, with t as it is and corrected for skewness; for right and wrong answers that rarely differ,
+never below Tango's score test.
 """
 
 from __future__ import annotations
@@ -37,27 +38,27 @@ _FURTHEST = 1e60  # of t
 
 @dataclass(frozen=True, eq=False)
 class Equivalence:
-    """p-values against a margin, of pairs ordered so that the observed gain is not negative.
+    """p-values against a margin; pairs are ordered so that the observed gain is not negative.
 
     Parameters
     ----------
     p : (pair,) float64
-        max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) / b; nan without counts, and of identical systems, which need no test.
+        max(#(δ* ≥ 2δ + margin), #(δ* ≤ 2δ − margin)) / b; nan without counts, and for identical systems, which need no test.
     p_plus_one : (pair,) float64
         (s + 1) / (b + 1) with the same s: never 0.
     own : (pair,) float64
-        The larger of it and ``least``, corrected for few units, skewed gains and few wins: what Holm adjusts.
+        The larger of ``p_plus_one`` and ``least``, so corrected for few units, skewed gains and few wins: what Holm adjusts.
     lo, hi : (pair,) float64
-        95 % Clopper-Pearson bounds of p; the two counts are taken as one, the larger.
+        95 % Clopper-Pearson bounds of p, from the larger of the two counts.
     p_ahead : (pair,) float64
-        That whoever is ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1), corrected likewise.
+        That the system ahead is not worse by the margin, (#(δ* ≥ 2δ + margin) + 1)/(b + 1), corrected likewise.
     p_behind : (pair,) float64
-        That whoever is behind is not: (#(δ* ≤ 2δ − margin) + 1)/(b + 1), corrected likewise; non-inferiority as it is mostly
-        asked for.
+        That the system behind is not worse by the margin, (#(δ* ≤ 2δ − margin) + 1)/(b + 1), corrected likewise: the usual test of
+        non-inferiority.
     hits : (pair,) int64
         s; 0 where p is nan.
     least : (pair,) float64
-        What ``own`` is not below, whatever other replicates would count; 0 where nothing is corrected.
+        The lower limit of ``own``, whatever replicates count; 0 where nothing is corrected.
     """
 
     p: NDArray[np.float64]
@@ -82,25 +83,25 @@ def within_margin_by_t(
     """Return the two one-sided p by Student's t, for the system ahead and for the one behind: P(T ≥ (margin ± δ)/se).
 
     They are those of Schuirmann's tests for the mean of Gaussian units, with the jackknife's standard error. The counts of a
-    bootstrap reject 7.6 % of true nulls at .05 with 10 units, as its replicates have narrower tails (docs/units.md). Where the
-    gain has a long tail on its own side, it and its standard error come out too small together: then t without that skewness
-    (`pipeline.inference.skewness.unskew`) has the larger p.
+    bootstrap reject 7.6 % of true nulls at .05 with 10 units, since its replicates have narrower tails (docs/units.md). Where the
+    gain has a long tail on its own side, a gain that is too small comes with a standard error that is too small: then t corrected
+    for skewness (`pipeline.inference.skewness.unskew`) has the larger p.
 
     Parameters
     ----------
     gain : (pair,) float64
-        δ ≥ 0 of whoever is ahead.
+        δ ≥ 0, of the system ahead.
     se : (pair,) float64
     margin : float
         In the units of the gain.
     tails : StudentTails
     acceleration : (pair,) float64, optional
-        Of the gain; nothing is corrected for skewness without it, and where it is nan.
+        Of the gain; without it, and where it is nan, skewness is not corrected.
 
     Returns
     -------
     (2, pair) float64
-        0 without a positive standard error, which bounds nothing.
+        0, which is no limit, without a positive standard error.
 
     Examples
     --------
@@ -117,10 +118,10 @@ def within_margin_by_t(
 
 
 def within_margin_by_wins(gain: NDArray[np.float64], wins: Wins, *, margin: float) -> NDArray[np.float64]:
-    """Return the two one-sided p by Tango's score, for the system ahead and the one behind, where fewer than 20 units differ.
+    """Return the two one-sided p by Tango's score test, for the system ahead and the one behind, where fewer than 20 units differ.
 
-    A bootstrap knows nothing of units that it has not seen: one win of 100 answers and no loss look like a gain of 1 point with a
-    standard error of 1, whatever the chance of a win is.
+    A bootstrap knows only the units that were observed: one win in 100 answers and no loss look like a gain of 1 point with a
+    standard error of 1, whatever the chance of a win.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def within_margin_by_wins(gain: NDArray[np.float64], wins: Wins, *, margin: floa
     Returns
     -------
     (2, pair) float64
-        0, which bounds nothing, where more units differ or none, and where scores are no means of two values.
+        0, which is no limit, where no unit or 20 or more differ, and where scores are not means of two values.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def within_margin_by_wins(gain: NDArray[np.float64], wins: Wins, *, margin: floa
 def two_one_sided(
     delta: NDArray[np.float64], se: NDArray[np.float64], degrees: NDArray[np.float64], *, margin: float
 ) -> NDArray[np.float64]:
-    """Return the two one-sided p of gains that have degrees of freedom of their own: P(T ≥ (margin ± |δ|)/se).
+    """Return the two one-sided p of gains that each have their own degrees of freedom: P(T ≥ (margin ± |δ|)/se).
 
     The larger is at most α where both ends of the interval of the gain at 1 − 2α lie within the margin (Schuirmann 1987,
     doi:10.1007/BF01068419).
@@ -168,7 +169,7 @@ def two_one_sided(
     Returns
     -------
     (2, pair) float64
-        That whoever is ahead is not worse by the margin, and that whoever is behind is not; nan without a standard error.
+        That the system ahead is not worse by the margin, and that the one behind is not; nan without a standard error.
 
     Examples
     --------
@@ -196,10 +197,10 @@ def equivalence(
     above, below : (pair,) int
         #(δ* ≥ 2δ + margin) and #(δ* ≤ 2δ − margin); negative where nothing was counted.
     replicates : (pair,) int
-        In which both scores were defined.
+        Replicates in which both scores were defined.
     identical : (pair,) bool
     least : (2, pair) float64, optional
-        What the p of who is ahead and of who is behind are not below, from `within_margin_by_t` and `within_margin_by_wins`.
+        Lower limits of the p of the system ahead and of the one behind, from `within_margin_by_t` and `within_margin_by_wins`.
 
     Examples
     --------
@@ -225,16 +226,17 @@ def equivalence(
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """One word a pair.
+    """One verdict for each pair.
 
     Parameters
     ----------
     verdict : (pair,) int8
         Position in `VERDICTS`.
     differs_within_margin : (pair,) bool
-        Equivalent, and yet a difference is shown: a real difference that does not matter.
+        Equivalent although a difference is shown: it is real, but too small to matter.
     fails : (pair,) bool
-        The gate: worse, and not shown to be within the margin. What is inconclusive, not measured or not decided does not fail.
+        Whether a gate fails: worse, and not shown to be within the margin. Pairs that are inconclusive, not measured or not decided
+        do not fail.
     """
 
     verdict: NDArray[np.int8]
@@ -254,19 +256,19 @@ def judge(
 ) -> Verdicts:
     """Return the verdict, in this order: equivalent if p ≤ α; better or worse if that difference is shown; else inconclusive.
 
-    Where no test at hand holds its level any of the first three is ``not decided`` instead.
+    Where no available test holds its level, any of the first three is replaced by ``not decided``.
 
-    A difference is shown where the 1 − α interval of the gain excludes 0; of many pairs, where the p that is adjusted for the
-    family is at most α, which is the same of the family's simultaneous interval.
+    A difference is shown if the 1 − α interval of the gain excludes 0; for many pairs, if the p adjusted for the family is at most
+    α, that is, if the family's simultaneous interval excludes 0.
 
     Parameters
     ----------
     p_equivalence : (pair,) float64
-        Of several pairs, by Holm over the family; nan without a margin.
+        For several pairs adjusted by Holm over the family; nan without a margin.
     better, worse : (pair,) bool
-        A difference of the system that is judged is shown, in its direction: the caller turns it.
+        The system that is judged is shown to be better, or worse; the caller turns the pair accordingly.
     measured : (pair,) bool
-        There is a p or an interval of the difference.
+        The difference has a p or an interval.
     identical : (pair,) bool
         Equivalent at any margin, and decided.
     alpha : float

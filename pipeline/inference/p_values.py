@@ -39,11 +39,11 @@ class PValues:
     p : (convention, pair) float64
         In the order of `CONVENTIONS`; nan where there is none.
     log10_p : (convention, pair) float64
-        nan where p is nan, and where p = 0: all that is known then is that p is below ``hi``, about 3.7/b.
+        nan where p is nan, and where p = 0: then only the upper bound ``hi``, about 3.7/b, is known.
     bias : (pair,) float64
-        mean δ* − δ; nan without replicates, and where it is no bias.
+        mean δ* − δ; nan without replicates, and for procedures whose replicates have no bias.
     spread : (pair,) float64
-        Standard deviation of δ*, √(Σ(δ* − δ)²/b − bias²); nan where there is no bias.
+        Standard deviation of δ*, √(Σ(δ* − δ)²/b − bias²); nan where ``bias`` is.
     reason : (pair,) int8
         Position in `REASONS`.
     hits : (convention, pair) int64
@@ -110,7 +110,7 @@ class PValues:
     def keep_side(self, alpha: float, level: float) -> NDArray[np.bool_]:
         """Return (convention, pair) whether both bounds at a level are on one side of α; False where there is no p-value.
 
-        Bounds rise with the hits, so that a few of them tell of all: most are never computed.
+        Bounds rise with the hits, so a few of them decide for all, and most are never computed.
         """
         trials = np.broadcast_to(np.maximum(self.replicates, 1), (len(_COUNTED), len(self.reason)))
         kept = _keep_side(np.where(self.reason == 0, self.hits[: len(_COUNTED)], 0), trials, level, alpha)
@@ -145,9 +145,9 @@ def p_values(
     sums : (pair, 3) float64
         Summed over cells, in the order of ``SUMS``.
     conventions : collection of str, optional
-        Those that mean something for the procedure; the others have no p-value. its `Procedure` lists them.
+        Those that apply to the procedure, which its `Procedure` lists; the others have no p-value.
     bias : bool, optional
-        The mean of δ* − δ is a bias; otherwise there is none.
+        Whether the mean of δ* − δ is a bias.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def _apply_reasons(values: NDArray[np.float64], reason: NDArray[np.int8]) -> NDA
 def counted_p(
     hits: Collection[str], counts: NDArray[np.integer], replicates: NDArray[np.integer], *, plus_one: bool
 ) -> NDArray[np.float64]:
-    """Return the share of hits as papers and tools have it: no exception is made for ties or for identical outputs.
+    """Return the share of hits as papers and tools count them, without exceptions for ties or identical outputs.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ def unskew(t: NDArray[np.float64], acceleration: NDArray[np.float64]) -> NDArray
     """Return t corrected for the skewness of the units: t + a + 2 a t² + 4/3 a² t³.
 
     Hall's transformation, which rises with t (1992, On the removal of skewness by transformation, J. R. Statist. Soc. B 54,
-    221-228). The acceleration a is a sixth of the skewness of the units over the root of their number. Where gains have a long
-    tail below, t has a long one above: its large values are made smaller.
+    221-228). The acceleration a is a sixth of the skewness of the units, divided by the root of their number. Where gains have a
+    long tail below, t has a long one above, and its large values are reduced.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def unskew(t: NDArray[np.float64], acceleration: NDArray[np.float64]) -> NDArray
 def skewed_tail(t: NDArray[np.float64], acceleration: NDArray[np.float64], *, tails: StudentTails) -> NDArray[np.float64]:
     """Return the one-sided p of a fixed direction, P(T ≥ t), by Student's law: the larger of t as it is and of `unskew`.
 
-    The larger, as the skewness of few units is known badly: it may take away from the evidence, and adds nothing.
+    The skewness of few units is poorly known, so it may only reduce the evidence, never add to it.
 
     Parameters
     ----------

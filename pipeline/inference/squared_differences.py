@@ -1,4 +1,4 @@
-"""Sums of squared differences of many pairs of systems, also of those that are nearly the same on all units."""
+"""Sums of squared differences of many pairs of systems, accurate also for systems that are nearly equal on all units."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SAME = 1e-9
 def sum_squared_differences(
     centred: NDArray[np.float64], pairs: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return Σ_u (z_su − z_tu)² of each pair, 0 where it is rounding, and which pairs were looked at unit by unit.
+    """Return Σ_u (z_su − z_tu)² of each pair, 0 if it is only rounding, and which pairs were summed unit by unit.
 
-    A product of matrices makes all of them at once, Σz_s² + Σz_t² − 2Σz_s z_t. Where that nearly cancels, as of a system and a copy
-    with one unit changed, the differences themselves are summed.
+    A product of matrices gives all of them at once, Σz_s² + Σz_t² − 2Σz_s z_t. Where that nearly cancels, as for a system and a
+    copy with one unit changed, the differences themselves are summed.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def correlate(x: NDArray[np.float64], y: NDArray[np.float64], *, level: float = 
 def share_above(x: NDArray[np.float64], y: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
     """Return how often the first of independent pairs of numbers is the larger, a tie counting one half, with Wilson's interval.
 
-    Wilson 1927, doi:10.1080/01621459.1927.10502953. Ties make the share vary less than the interval supposes.
+    Wilson 1927, doi:10.1080/01621459.1927.10502953. With ties the share varies less than the interval assumes.
 
     Examples
     --------

@@ -4,9 +4,9 @@ With se_j and gain_j of pair j, and D_j = 1 for the pairs of the kind, the least
 
     se = β₀ + β₁ gain + γ D
 
-holds the gain. The ratio is the fitted se of the kind to that of all other pairs, at the mean gain of all pairs:
-(β₀ + β₁ ḡ + γ) / (β₀ + β₁ ḡ). Pairs share systems and are not independent, so p permutes what belongs to systems, their labels:
-every arrangement has its own D and γ, and p is the share of arrangements, the observed one among them, with |γ| at least as large
+controls for the gain. The ratio is the fitted se of the kind to that of all other pairs, at the mean gain of all pairs: (β₀ + β₁ ḡ
++ γ) / (β₀ + β₁ ḡ). Pairs share systems and are not independent, so p permutes what belongs to systems, their labels: every
+arrangement has its own D and γ, and p is the share of arrangements, the observed one among them, with |γ| at least as large
 (regression on pairs whose nodes are permuted: Krackhardt 1988, doi:10.1016/0378-8733(88)90004-4; the observed arrangement is
 counted: Phipson & Smyth 2010, doi:10.2202/1544-6115.1585).
 """
@@ -38,7 +38,7 @@ class LabelTest:
     p : float
         Two-sided.
     arrangements : int
-        How many p rests on, the observed one among them.
+        The number on which p is based, including the observed one.
     """
 
     ratio: float
@@ -79,8 +79,8 @@ def list_arrangements(labels: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 def draw_orders(key: int, first: int, count: int, size: int) -> NDArray[np.int64]:
     """Return consecutive random permutations of a number of things, drawn by address: (order, thing) int64.
 
-    An order sorts the thing's words of its replicate; of a thousand things two words are equal once in 8000 orders, and stay as
-    they are.
+    An order sorts the things by the random words of its replicate. With a thousand things two words are equal once in 8000 orders,
+    and those things keep their order.
 
     Examples
     --------
@@ -111,14 +111,14 @@ def permute_labels(
     kind : (pair,) bool
         The pairs of the kind; all others are what they are compared with.
     arranged : callable
-        Goes through the kind under other arrangements of the labels, some at a time: (arrangement, pair).
+        Yields the kind under other arrangements of the labels, several at a time: (arrangement, pair).
     complete : bool
         Whether these are all arrangements, the observed one among them.
 
     Returns
     -------
     LabelTest or None
-        None where the gain alone tells the kind apart from the others, or one of them has no pair.
+        None if the gain alone distinguishes the kind from the others, or if either has no pair.
     """
     design = np.column_stack([np.ones_like(gain), gain])
     base, _ = np.linalg.qr(design)

@@ -22,9 +22,8 @@ _ROUNDING = 1e-14
 def soft_accuracy(p: NDArray[np.float64], reference: NDArray[np.float64]) -> float:
     """Return soft pairwise accuracy, 1 − mean |p − p_reference| over pairs.
 
-    p are one-sided, both of the same direction of a pair: one that both measures are sure of and agree about counts 1, one that
-    they are sure of and disagree about 0, and one where both are unsure nearly 1. Thompson, Mathur, Deutsch & Khayrallah 2024,
-    doi:10.18653/v1/2024.wmt-1.118.
+    The p-values are one-sided, in the same direction of a pair. A pair counts 1 if both measures are sure and agree, 0 if they are
+    sure and disagree, and nearly 1 if both are unsure. Thompson, Mathur, Deutsch & Khayrallah 2024, doi:10.18653/v1/2024.wmt-1.118.
 
     Examples
     --------
@@ -46,8 +45,8 @@ def gaussian_p(values: UnitValues, pairs: NDArray[np.int64]) -> NDArray[np.float
     Returns
     -------
     (pair,) float64
-        ½ where the two differ by rounding alone, 0 or 1 where they differ by the same on all units. ½ too of a single unit: nothing
-        says then how far another would be from it.
+        ½ if the two differ only by rounding, 0 or 1 if they differ by the same on all units. ½ for a single unit too, since nothing
+        shows how units vary.
     """
     units = values.shape[1]
     first, second = pairs.T
@@ -77,11 +76,11 @@ def permute_measures(
 ) -> tuple[float, float]:
     """Test whether two measures are exchangeable, by the difference of their soft pairwise accuracies.
 
-    That is more than equal accuracy: measures that are equally accurate but prefer different systems are not exchangeable, and the
-    test rejects them more often than its level says.
+    Exchangeable is more than equally accurate: measures that are equally accurate but prefer different systems are not
+    exchangeable, and the test rejects them more often than its level.
 
-    Each measure is brought to mean 0 and standard deviation 1 over all its values. If the two are exchangeable, so are their values
-    of any system on any unit: in each permutation the values of each unit change places with a chance of one half, those of all
+    Each measure is scaled to mean 0 and standard deviation 1 over all its values. If the two are exchangeable, so are their values
+    of any system on any unit: in each permutation the two measures' values of a unit are swapped with a chance of one half, for all
     systems together, because a unit is easy or hard for all of them.
 
     Parameters
@@ -98,7 +97,7 @@ def permute_measures(
     Returns
     -------
     difference : float
-        Accuracy of ``one`` less that of ``other``.
+        Accuracy of ``one`` minus that of ``other``.
     p : float
         Two-sided, (hits + 1) / (permutations + 1).
     """

@@ -1,4 +1,4 @@
-"""How often the sign of a gain on a drawn test set is that of the population: the share expected, and the error of a share."""
+"""How often the sign of a gain on a drawn test set is that of the population: the expected share, and a share's error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def expected_agreement(effects: NDArray[np.float64], low: float, high: float) ->
 
         Σ_j [Φ(z₂ − μ_j) − Φ(z₁ − μ_j)] / Σ_j [Φ(z₂ − μ_j) − Φ(z₁ − μ_j) + Φ(z₂ + μ_j) − Φ(z₁ + μ_j)].
 
-    It is ½ without effects and 1 where all are large: the share says how large effects are, not whether p is right.
+    It is ½ without effects and 1 if all are large: it shows how large effects are, not whether p is right.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def share_error(counts: SignCounts) -> float | None:
     each the sum of r_i r_k over such observations i and k, with r the residuals over their number. Aronow, Samii & Assenova 2015,
     doi:10.1093/pan/mpv018, for pairs; Cameron, Gelbach & Miller 2011, doi:10.1198/jbes.2010.07136, for two ways at once.
 
-    Of few systems almost all pairs share one, so that V is a small remainder of large sums and far too small, or below 0. It is
-    never taken for less than what pairs alone or test sets alone make of the same residuals, as clusters.
+    With few systems almost all pairs share one, so V is a small difference of large sums, and may be far too small or below 0. So
+    it is at least the variance that the same residuals give with pairs alone, or test sets alone, as clusters.
 
     Returns
     -------

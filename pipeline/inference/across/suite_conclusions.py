@@ -1,8 +1,8 @@
 """Both directions of many pairs over a suite of test sets, corrected over test sets, directions and pairs.
 
-A question is a pair in one direction: "A is better than B". Within a question partial conjunction says on how many test sets it
-holds, and Holm on which. Over the questions there are two corrections, each named: Holm over the p_{1/T} of all of them says which
-hold anywhere; partial conjunction of each at its share of α says on how many, all questions together.
+A question is a pair in one direction: "A is better than B". Within a question, partial conjunction says on how many test sets it
+holds, and Holm on which. There are two corrections over all questions: Holm over their p_{1/T} says which hold anywhere; partial
+conjunction of each at its share of α says on how many, for all questions together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SuiteConclusion:
     Parameters
     ----------
     p : (direction, u, pair) float64
-        p_{u/T} times the number of directions, at most 1: to be held against α.
+        p_{u/T} times the number of directions, at most 1: compare with α.
     at_least : (direction, pair) int64
         "Better on at least u of T", each pair at level 1 − α, both directions together.
     test_sets : (pair,) int64
@@ -41,7 +41,7 @@ class SuiteConclusion:
     over_pairs : (direction, pair) float64
         p_{1/T}, "better on any", by Holm over all pairs and directions.
     together : (direction, pair) int64
-        "Better on at least u of T" of all pairs and directions together, at level 1 − α; never more than ``at_least``.
+        "Better on at least u of T" for all pairs and directions together, at level 1 − α; never more than ``at_least``.
     """
 
     p: NDArray[np.float64]
@@ -63,8 +63,8 @@ def conclude_questions(p: NDArray[np.float64], *, alpha: float) -> SuiteConclusi
     Parameters
     ----------
     p : (direction, test_set, pair) float64
-        One or two directions, better and worse; nan, in all of them, where the pair was not measured. The two of a pair add up
-        to 1 or more, as counts of ties and the + 1 make them.
+        One or two directions, better and worse; nan in all of them where the pair was not measured. The two of a pair add up to 1
+        or more, because both count ties and + 1.
     alpha : float
 
     Examples
@@ -107,7 +107,7 @@ def conclude_questions(p: NDArray[np.float64], *, alpha: float) -> SuiteConclusi
 def count_alone(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
     """Return "on at least u of T" of each question, every pair at level 1 − α: (direction, pair).
 
-    It never rises when any p does, so that bounds of all p bound it.
+    It never rises when any p does, so bounds of all p bound it.
 
     Parameters
     ----------
@@ -120,10 +120,10 @@ def count_alone(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
 def count_together(p: NDArray[np.float64], *, alpha: float) -> NDArray[np.int64]:
     """Return "on at least u of T" of all questions together, at level 1 − α: (direction, pair).
 
-    Each question is tested at α / (directions × pairs); a pair that is decided on all of its test sets leaves, and the others
-    share its part. That is a sequentially rejective procedure (Goeman and Solari 2010, doi:10.1214/10-AOS829): where all that is
-    false has been rejected, a pair that has left has no null that could still be rejected wrongly, as two directions are never
-    rejected on one test set; of each of the others at most its first true null in either direction counts.
+    Each question is tested at α / (directions × pairs); a pair that is decided on all of its test sets leaves, and the others share
+    its part. This is a sequentially rejective procedure (Goeman and Solari 2010, doi:10.1214/10-AOS829): once all false nulls are
+    rejected, a pair that has left has no null that could still be rejected wrongly, since two directions are never rejected on one
+    test set; of each other pair at most the first true null in either direction counts.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """One claim on many test sets: on how many does it hold, and on which? Partial conjunction and heterogeneity.
 
-Arrays are (test_set, pair): every pair is a question of its own, corrected over its test sets and over nothing else. Both
-directions of many pairs are brought together in `pipeline.inference.across.suite_conclusions`.
+Arrays are (test_set, pair): every pair is a question of its own, corrected over its test sets only.
+`pipeline.inference.across.suite_conclusions` combines both directions of many pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Suite:
     test_sets : (pair,) int64
         T, those in which the pair has a p.
     holm : (test_set, pair) float64
-        Adjusted over the suite: on which ones.
+        Adjusted over the suite: on which test sets it holds.
     """
 
     p: NDArray[np.float64]
@@ -44,9 +44,9 @@ def directed_hits(
     *,
     ahead: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """Count the replicates against "A is better", a direction that was fixed before looking, also where A is behind.
+    """Count the replicates against "A is better", a direction fixed before looking, also where A is behind.
 
-    With δ ≥ 0 the gain of whoever is ahead, #(δ* ≥ 2δ) where that is A, and #(δ* ≤ 2δ) where it is not.
+    With δ ≥ 0 the gain of the system ahead: #(δ* ≥ 2δ) if that is A, and #(δ* ≤ 2δ) if not.
 
     Parameters
     ----------
@@ -68,10 +68,9 @@ def directed_p(
     ahead: NDArray[np.bool_],
     identical: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """Return the one-sided p of a direction that was fixed before looking: (`directed_hits` + 1)/(b + 1).
+    """Return the one-sided p of a direction fixed before looking: (`directed_hits` + 1)/(b + 1).
 
-    The convention `one-sided` orders each pair by what was observed, and is below ½ on every test set: over a suite it would
-    find whatever it looks for.
+    The convention `one-sided` will not do here: it orders each pair by the observed scores and is below ½ on every test set.
 
     Parameters
     ----------
@@ -105,13 +104,13 @@ def least_directed(
     ahead : (pair,) bool
         A is ahead.
     by_t : (pair,) float64
-        One-sided p of whoever is ahead, corrected for few units and their skewness (`pipeline.inference.skewness`); nan where
-        nothing is corrected.
+        One-sided p of the system ahead, corrected for few units and skewness (`pipeline.inference.skewness`); nan where nothing is
+        corrected.
     floor : (pair,) float64
-        Two-sided, of few discordant units (`pipeline.inference.unit_diagnostics.few_units.evidence_floor`): half of it counts, as
-        it is of a symmetric law.
+        Two-sided, for few discordant units (`pipeline.inference.unit_diagnostics.few_units.evidence_floor`); half of it is the
+        limit of one side.
     flat : (pair,) bool
-        All units gain the same: resampling finds nothing else, and p is 1.
+        All units gain the same, so resampling shows no other gain, and p is 1.
 
     Examples
     --------
@@ -126,8 +125,8 @@ def conclude_suite(p: NDArray[np.float64], *, alpha: float) -> Suite:
     """Conclude over a suite from one-sided p-values of one direction.
 
     Partial conjunction: p_{u/T} = (T − u + 1) p_(u), valid whatever the dependence of the test sets (Benjamini and Heller 2008,
-    doi:10.1111/j.1541-0420.2007.00984.x). Their running maximum is Holm's adjustment, so that ``at_least`` is also the number
-    of test sets that Holm rejects: it counts them, Holm names them.
+    doi:10.1111/j.1541-0420.2007.00984.x). Their running maximum is Holm's adjustment, so ``at_least`` is also the number of test
+    sets that Holm rejects.
 
     Parameters
     ----------
@@ -170,7 +169,7 @@ class Heterogeneity:
     p : (pair,) float64
         P(χ² ≥ Q) if the gains are equal.
     i_squared : (pair,) float64
-        Share of the variation that is more than sampling, max(0, 1 − (T − 1)/Q).
+        Share of the variation beyond sampling error, max(0, 1 − (T − 1)/Q).
     mean : (pair,) float64
         Σ w δ / Σ w with w = 1/se².
     """
@@ -185,8 +184,8 @@ class Heterogeneity:
 def heterogeneity(delta: NDArray[np.float64], se: NDArray[np.float64]) -> Heterogeneity:
     """Return Cochran's Q (1954, doi:10.2307/3001666) and I² (Higgins and Thompson 2002, doi:10.1002/sim.1186).
 
-    It assumes that test sets are independent, the metric has the same scale on all, and se is known well. A test set without a
-    positive standard error is left out.
+    It assumes that test sets are independent, that the metric has the same scale on all, and that se is known precisely. A test set
+    without a positive standard error is left out.
 
     Parameters
     ----------

@@ -19,10 +19,10 @@ _ROUNDING = 1e-9
 def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) -> float | None:
     """Return the standard error of the mean logarithm of the standard errors of pairs, as units of a test set are drawn.
 
-    With z_su the influence of unit u on the score of system s, centred, and σ_p² the variance of z_su − z_tu of the pair
-    p = (s, t), a unit moves the mean of log σ_p by ½ mean_p ((z_su − z_tu)² / σ_p² − 1) / n: the infinitesimal jackknife
-    (Efron & Tibshirani 1993, chapter 21, doi:10.1201/9780429246593). All pairs share the units, so that a thousand pairs know it
-    no better than one.
+    With z_su the influence of unit u on the score of system s, centred, and σ_p² the variance of z_su − z_tu of the pair p = (s,
+    t), a unit moves the mean of log σ_p by ½ mean_p ((z_su − z_tu)² / σ_p² − 1) / n: the infinitesimal jackknife (Efron &
+    Tibshirani 1993, chapter 21, doi:10.1201/9780429246593). All pairs share the units, so a thousand pairs estimate it no better
+    than one.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def typical_log_error(influence: NDArray[np.float64], pairs: NDArray[np.int64]) 
     Returns
     -------
     float or None
-        None where no pair varies, there are fewer than three units, or all of them say the same but for rounding.
+        None if no pair varies, if there are fewer than three units, or if all units agree up to rounding.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def welch_test(values: Sequence[float], errors: Sequence[float], freedoms: Seque
     Returns
     -------
     WelchTest or None
-        None of fewer than two estimates, or where one has no error.
+        None for fewer than two estimates, or if one has no error.
 
     Examples
     --------

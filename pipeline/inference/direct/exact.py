@@ -1,9 +1,9 @@
-"""Bootstrap and sign-flip p-values without Monte-Carlo error, of the pairs that have them.
+"""Bootstrap and sign-flip p-values without Monte-Carlo error, for the pairs that have them.
 
 The exact tests need two systems with the same denominators: accuracy, attachment or recall over gold, errors over references.
 
-Whatever procedures are asked for, pairs with few discordant units get their exact sign-flip p as well (`sign_flips_of_few`): all
-2^m swaps are counted. With the same denominators a swap changes the gain by ± the difference of a unit; elsewhere (F1, BLEU) the
+Pairs with few discordant units get their exact sign-flip p too, whatever procedures are requested (`sign_flips_of_few`): all 2^m
+swaps are counted. With the same denominators a swap changes the gain by ± the difference of a unit; otherwise (F1, BLEU) the
 outputs of the units are swapped and both systems are scored again.
 """
 
@@ -40,12 +40,12 @@ _Indices = NDArray[np.int64]
 def exact_tests(
     measure: Measure, observed: Observed, *, parts: Collection[str] = PARTS, budget: Budget = QUICK, memory_bytes: int = MEMORY
 ) -> dict[str, DirectP]:
-    """Compute the exact bootstrap, the exact sign-flip test or both, of all pairs with common denominators.
+    """Compute the exact bootstrap, the exact sign-flip test or both, for all pairs with common denominators.
 
-    Of the bootstrap: one-sided P(δ* > 2δ), two-sided P(|δ* − δ| ≥ δ), below-zero P(δ* < 0), at-or-below-zero P(δ* ≤ 0), each given
-    that the resample is not empty. Of the sign-flip: two-sided P(|δ°| ≥ δ), and one-sided P(δ° ≥ δ), ties included, which is half
-    of it; exact in level where the outputs of a unit are exchangeable. Beyond the budget a p-value is an enclosure, ``lo`` to
-    ``hi``. Within strata there is no exact bootstrap; the sign-flip is what it was.
+    The bootstrap gives: one-sided P(δ* > 2δ), two-sided P(|δ* − δ| ≥ δ), below-zero P(δ* < 0), at-or-below-zero P(δ* ≤ 0), each
+    given that the resample is not empty. The sign-flip test gives: two-sided P(|δ°| ≥ δ), and one-sided P(δ° ≥ δ), ties included,
+    which is half of it; its level is exact if the outputs of a unit are exchangeable. Beyond the budget a p-value is an enclosure,
+    ``lo`` to ``hi``. Within strata there is no exact bootstrap; the sign-flip test is the same.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def exact_tests(
     observed : Observed
         From `pipeline.resampling.observe.observe`.
     parts : collection of str, optional
-        Of `PARTS`: of wide laws each takes its time, and only what is named is computed.
+        Those of `PARTS` to compute; with wide laws each takes time.
     budget : Budget, default QUICK
-        Of one tail. With constant denominators and few distinct differences a pair takes some 40 µs; otherwise up to .2 s.
+        For one tail. With constant denominators and few distinct differences a pair takes some 40 µs; otherwise up to .2 s.
     memory_bytes : int, optional
         As of other procedures; of no use here.
 
@@ -101,7 +101,7 @@ def exact_tests(
 
 
 def mark_model_tails(found: DirectP) -> DirectP:
-    """Label the bootstrap p-values that are too small to be about the data."""
+    """Label the bootstrap p-values that are so small that they describe the resampling model, not the data."""
     is_deep = (found.p < _MODEL_TAIL) & (found.label == 0) & (found.method != code_of("definition", METHODS))
     return replace(found, label=np.where(is_deep, code_of("model tail", LABELS), found.label).astype(np.int8))
 
@@ -154,12 +154,11 @@ def _compare_alone(
 
 
 def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int = MEMORY) -> NDArray[np.float64]:
-    """Compute P(|δ°| ≥ |δ|) over all swaps of pairs that differ on fewer than `FEW_DISCORDANT` units, or that have no spread.
+    """Compute P(|δ°| ≥ |δ|) over all swaps, for pairs that differ on fewer than `FEW_DISCORDANT` units or have no spread.
 
     Where the standard error is 0 and all differences have one sign, it is 2^(1 − m) with any number of units. Where denominators
-    are shared it is the number of the exact sign-flip test, exact in binary: a count over a power of two. On 0/1 scores it is
-    McNemar's exact test. For other scores it is what approximate randomization estimates; swaps with an undefined score are left
-    out.
+    are shared it is the p of the exact sign-flip test, exact in binary: a count over a power of two. On 0/1 scores it is McNemar's
+    exact test. For other scores it is what approximate randomization estimates; swaps with an undefined score are left out.
 
     Parameters
     ----------
@@ -172,7 +171,7 @@ def sign_flips_of_few(measure: Measure, observed: Observed, *, memory_bytes: int
     Returns
     -------
     (pair,) float64
-        nan where more units differ, not all by as much, and where a score is undefined.
+        nan where more units differ, unless all by the same, and where a score is undefined.
 
     Examples
     --------

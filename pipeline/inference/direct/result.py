@@ -64,12 +64,12 @@ class DirectP:
     p : (convention, pair) float64
         In the order of `pipeline.inference.p_values.CONVENTIONS`; nan where there is none; 0 below the smallest float.
     log10_p : (convention, pair) float64
-        However small; −inf where p = 0 exactly.
+        Defined however small p is; −inf where p = 0 exactly.
     lo, hi : (convention, pair) float64
-        What is known of the number that the procedure defines: an enclosure, or the 95 % interval of a tail; equal to ``p`` where
-        it is known. How far an asymptotic law is from the truth is not in them.
+        Bounds of the number that the procedure defines: an enclosure, or the 95 % interval of a tail; equal to ``p`` where it is
+        exact. They do not include the error of an asymptotic law.
     relative_error : (convention, pair) float64
-        Standard error of a tail over the tail; 0 where nothing is random, nan without p.
+        Standard error of a tail divided by the tail; 0 where nothing is random, nan without p.
     method : (convention, pair) int8
         Position in `METHODS`; −1 where there is no p.
     reason : (pair,) int8
@@ -131,8 +131,8 @@ def assemble(
 ) -> DirectP:
     """Combine the conventions of a procedure into one result, and apply the rules common to all procedures.
 
-    Identical systems have p = 1. Without a gain there is no side: only the two-sided p stays, and is 1 by definition, but of a test
-    whose null is not about the gain: there it is the test's own.
+    Identical systems have p = 1. Without a gain there is no side, so only the two-sided p remains: 1 by definition, except for a
+    test whose null is not about the gain, which keeps its own.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def assemble(
     reason : (pair,) int8
         Where not 0, the pair has no p, whatever was found for it.
     method, label : str or (pair,) int8
-        Of the pairs that have a p and are not identical.
+        For the pairs that have a p and are not identical.
     relative_error : mapping of str to (pair,) float64, optional
         By convention; 0 if not given.
     about_gain : bool, optional

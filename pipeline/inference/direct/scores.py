@@ -1,7 +1,7 @@
 """The scores of single units: which pairs have them, and the differences between two systems unit by unit.
 
-Where the two systems of a pair have the same denominators c, the gain is Σd / Σc with d the differences of numerators; where c is
-constant besides, it is the mean of the units' differences d/c.
+If the two systems of a pair have the same denominators c, the gain is Σd / Σc with d the differences of numerators; if c is also
+constant, it is the mean of the units' differences d/c.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def why_no_numerators(measure: Measure) -> NDArray[np.int8]:
     Returns
     -------
     (pair,) int8
-        Codes of `REASONS`; 0 where it is.
+        Codes of `REASONS`; 0 where it can.
     """
     if measure.form != "ratio":
         return np.full(len(measure.pairs), code_of("not a ratio", REASONS))
@@ -99,12 +99,12 @@ def has_two_values(measure: Measure) -> NDArray[np.bool_]:
 def gain_of_a_win(measure: Measure) -> NDArray[np.float64]:
     """Return what winning one discordant unit adds to a system's gain, where units score one of two values.
 
-    The gain is this times wins less losses, and wins and losses are all discordant units.
+    The gain is this times wins minus losses; all discordant units are wins or losses.
 
     Returns
     -------
     (pair,) float64
-        In points; nan where a pair's score is no mean of two values.
+        In points; nan where a pair's score is not a mean of two values.
     """
     found = np.full(len(measure.pairs), np.nan)
     chosen = is_mean(measure)
@@ -124,7 +124,7 @@ def count_right(measure: Measure) -> NDArray[np.int64]:
     Returns
     -------
     (system,) int64
-        The score is this times the score of a unit that is right, over the number of units; −1 of all systems where it is not.
+        The score is this times the score of a right unit, divided by the number of units; −1 for all systems otherwise.
     """
     numerators, denominators = measure.statistics[:, :, 0], measure.statistics[:, :, 1:2]
     best = numerators.max()
@@ -147,9 +147,9 @@ def differences(
     members : (member,) int
         The pairs that are wanted.
     memory_bytes : int
-        For a block; it has at least one pair.
+        Of a block, which has at least one pair.
     row_bytes : int
-        What a unit of a pair takes, with all that the caller makes of it.
+        Memory for a unit of a pair, including what the caller computes from it.
 
     Yields
     ------

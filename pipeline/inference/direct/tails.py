@@ -1,12 +1,11 @@
 """Bootstrap p-values too small to be counted: tails computed where fewer than ten replicates count against a gain.
 
-With common denominators the exact law is taken. Otherwise resamples are drawn from tilted chances (`tilting`), their true scores
-compared as in the pass, and every one weighted by how much likelier it would have been untilted: unbiased, whatever the score,
-and with a standard error (Johns 1988, J. Amer. Statist. Assoc. 83, 709-714).
+With common denominators the exact law is used. Otherwise resamples are drawn with tilted chances (`tilting`), their true scores are
+compared as in the pass, and each is weighted by its probability without the tilt relative to that with it: unbiased for any score,
+with a standard error (Johns 1988, J. Amer. Statist. Assoc. 83, 709-714).
 
-`choose_tails` says which are computed by default. A law of few values costs microseconds and one of decimal scores a
-hundredth of a second, of which a leaderboard has a thousand. The choice is made from sizes, never by the clock, so that no
-machine changes what is there.
+`choose_tails` says which are computed by default. A law of few values costs microseconds, one of decimal scores a hundredth of a
+second, and a leaderboard may have a thousand. The choice depends on sizes, never on the clock, so it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ _SIGMAS = 24
 def choose_tails(measure: Measure, observed: Observed, *, asked: NDArray[np.bool_], points: int) -> NDArray[np.bool_]:
     """Choose the pairs whose exact tails are computed: those with the fewest standard errors between them, within a budget.
 
-    They are those that a verdict is nearest to. No number depends on the choice, only whether it is there.
+    These are nearest to a verdict. The choice decides which tails exist, and changes no number.
 
     Parameters
     ----------
     measure : Measure
     observed : Observed
     asked : (pair,) bool
-        Pairs with common denominators that are wanted.
+        The pairs, with common denominators, whose tails are wanted.
     points : int
         The budget, as `pipeline.resampling.exact.budget.tails_budget` gives it.
 
@@ -71,7 +70,7 @@ def choose_tails(measure: Measure, observed: Observed, *, asked: NDArray[np.bool
 def tail_points(
     measure: Measure, observed: Observed, members: NDArray[np.integer], *, memory_bytes: int = MEMORY
 ) -> NDArray[np.int64]:
-    """Bound what the bootstrap law of each pair costs, in points of a transform.
+    """Bound the cost of each pair's bootstrap law, in points of a transform.
 
     With w the range of the differences of n units in steps of their lattice, a ring has at most n·w points, or 24 standard
     deviations, each at most w√n/2, and the law no more values than w + 1 or n. Where denominators vary the lattice is that of
@@ -102,7 +101,7 @@ _LEVEL = 1.959963984540054  # standard errors on either side of a 95 % interval
 
 
 def few_hits(found: PValues) -> NDArray[np.bool_]:
-    """Tell which counted p-values rest on fewer than ten replicates: p < 10/b.
+    """Tell which counted p-values are based on fewer than ten hits: p < 10/b.
 
     Returns
     -------
@@ -123,21 +122,21 @@ def bootstrap_tails(
     budget: Budget = OF_TAILS,
     memory_bytes: int = MEMORY,
 ) -> DirectP:
-    """Compute the p-values of the paired bootstrap of some pairs by exact laws and by tilting.
+    """Compute the paired bootstrap's p-values of some pairs by exact laws and by tilting.
 
     Parameters
     ----------
     measure : Measure
     observed : Observed
     asked : (pair,) bool
-        Pairs to compute; the others have the reason "not asked".
+        Pairs to compute; the others get the reason "not asked".
     key : int
         Address of the draws, from `pipeline.resampling.address.draw_key`. Pairs share them: no other pair changes a number.
     draws : int, default 4096
-        Of each of two tails of a pair: a relative standard error of some 3 to 5 %, n times 50 ns a draw. 0 for the saddlepoint
-        tail alone, in milliseconds and without a stated error.
+        For each of a pair's two tails: 4096 give a relative standard error of some 3 to 5 %, and a draw takes n times 50 ns. With 0
+        only the saddlepoint tail is computed, in milliseconds and without a stated error.
     defined : (pair,) float64, optional
-        Share of replicates with a score, from the counts of the pass; all if not given. p is conditional on it.
+        Share of replicates that have a score, from the counts of the pass; 1 if not given. p is conditional on them.
     budget : Budget, default OF_TAILS
         Of an exact tail.
     memory_bytes : int, optional
@@ -146,7 +145,7 @@ def bootstrap_tails(
     Returns
     -------
     DirectP
-        Methods "exact" and "tail"; those of tails have ``relative_error``, and ``lo`` and ``hi`` are at 1.96 of it.
+        Methods "exact" and "tail"; tails have a ``relative_error``, with ``lo`` and ``hi`` 1.96 of them away.
     """
     chosen = asked & np.isfinite(observed.delta) & ~observed.identical
     common = np.flatnonzero(chosen & (why_no_numerators(measure) == 0))
@@ -175,7 +174,7 @@ def tilted_tails(
     defined: NDArray[np.float64] | None = None,
     memory_bytes: int = MEMORY,
 ) -> DirectP:
-    """Compute the p-values of the paired bootstrap of some pairs by tilting, whatever the score; see `bootstrap_tails`."""
+    """Compute the paired bootstrap's p-values of some pairs by tilting, for any score; see `bootstrap_tails`."""
     reason = np.where(asked, 0, code_of("not asked", REASONS)).astype(np.int8)
     names = ("one-sided", "two-sided", "below-zero", "at-or-below-zero")
     logs, errors = np.full((2, len(names), len(reason)), np.nan)

@@ -1,9 +1,9 @@
 """Where a bootstrap's gain most easily passes a threshold: tilt the chances of the units until it does.
 
-A tail of the bootstrap is that of a multinomial. The chances g of the units to draw from are those whose expected statistics are on
-the threshold, at the least Kullback-Leibler distance n Σ g log(ng) from the uniform ones (Johns 1988,
-J. Amer. Statist. Assoc. 83, 709-714; Davison & Hinkley 1997, ch. 9, doi:10.1017/CBO9780511802843). They satisfy
-g_i ∝ exp(λ ℓ_i) with ℓ the influence of the units *at g*; for a linear statistic that is the ordinary exponential tilt.
+A tail of the bootstrap is that of a multinomial. The units are drawn with the chances g that are closest to uniform, by the
+Kullback-Leibler distance n Σ g log(ng), among those whose expected statistics are at the threshold (Johns 1988, J. Amer. Statist.
+Assoc. 83, 709-714; Davison & Hinkley 1997, ch. 9, doi:10.1017/CBO9780511802843). They satisfy g_i ∝ exp(λ ℓ_i) with ℓ the influence
+of the units *at g*; for a linear statistic that is the ordinary exponential tilt.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def find_tilt(pair: PairGain, target: float, side: int) -> Tilt | None:
     Returns
     -------
     Tilt or None
-        None where no tilt goes so far, or scores are undefined on the way.
+        None if no tilt reaches the target, or if scores are undefined on the way.
     """
     chances = np.full(pair.units, 1 / pair.units)
     influence = side * pair.influence(chances)
@@ -135,7 +135,7 @@ def lugannani_rice(values: NDArray[np.float64], steepness: float) -> float:
 
     With K(λ) = log mean exp(λv), x = K'(λ), r = √(2n(λx − K)) and q = λ√(nK''): φ(r) (Mills(r) + 1/q − 1/r), where Mills(r) is the
     tail of the normal law over its density (Lugannani & Rice 1980, doi:10.2307/1426607). The relative error is of order 1/n for
-    values without a lattice, also far out.
+    values that are not on a lattice, even far out in the tail.
 
     Parameters
     ----------

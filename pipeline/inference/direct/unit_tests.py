@@ -1,8 +1,8 @@
-"""The textbook tests of signs and ranks of paired units: McNemar, sign, Wilcoxon; for all pairs at once.
+"""The textbook tests of signs and ranks of paired units, for all pairs at once: McNemar, sign, Wilcoxon.
 
-They are cross-checks, and the honest choice where few units are discordant. Each has a null of its own, and none is about the gain.
-SciPy computes them but for the logarithms of tails that floats cannot hold, which come from the incomplete beta function here, and
-those of Student's law too.
+They are cross-checks, and the right choice where few units are discordant. Each has a null of its own, and none is about the gain.
+SciPy computes them, except for logarithms of tails that floats cannot represent, including those of Student's law, which are
+computed here from the incomplete beta function.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def mcnemar(
 ) -> DirectP:
     """Compute McNemar's exact test: wins against losses on 0/1 scores, as fair coins.
 
-    With m = wins + losses and X binomial of m and ½: two-sided 2 P(X ≥ max(wins, losses)), at most 1, one-sided P(X ≥ wins); the
-    mid-p takes ½ P(X = ·) from each tail (Lancaster 1961, doi:10.1080/01621459.1961.10482105; Fagerland and others 2013,
+    With m = wins + losses and X binomial (m, ½): two-sided 2 P(X ≥ max(wins, losses)), at most 1, one-sided P(X ≥ wins); the mid-p
+    subtracts ½ P(X = ·) from each tail (Lancaster 1961, doi:10.1080/01621459.1961.10482105; Fagerland and others 2013,
     doi:10.1186/1471-2288-13-91). McNemar 1947, doi:10.1007/BF02295996.
 
     Parameters
@@ -96,7 +96,7 @@ def mcnemar(
     measure : Measure
     observed : Observed
     mid_p : bool, optional
-        Less conservative; its level may be passed a little.
+        Use the mid-p, which is less conservative and may slightly exceed its level.
     budget : Budget, optional
         As of other procedures; of no use here.
     memory_bytes : int, optional
@@ -122,8 +122,8 @@ def mcnemar_mid_p(measure: Measure, observed: Observed, *, budget: Budget = QUIC
 def sign_test(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
     """Compute the sign test: units on which one system is better against those on which the other is, as fair coins.
 
-    The null is "as often better as worse", which can be false where the gain is 0. A unit's sign is that of its difference of
-    numerators; where denominators vary the label says so.
+    The null is "better as often as worse", which can be false although the gain is 0. A unit's sign is that of its difference of
+    numerators; the label says if denominators vary.
 
     Parameters
     ----------
@@ -148,10 +148,10 @@ def sign_test(measure: Measure, observed: Observed, *, budget: Budget = QUICK, m
 def wilcoxon(measure: Measure, observed: Observed, *, budget: Budget = QUICK, memory_bytes: int = MEMORY) -> DirectP:
     """Compute Wilcoxon's signed-rank test of the units' differences; those that are 0 are dropped.
 
-    Exact with at most 50 discordant units: by `scipy.stats.wilcoxon` with at most 25 of which no two differ by as much, otherwise
-    by the law of random signs of the midranks. With more units SciPy's Gaussian approximation with the correction for ties. The
-    null is that differences are symmetric about 0. Where denominators vary, differences of numerators are ranked, which swapping
-    the outputs of a unit turns round; the label says so. Wilcoxon 1945, doi:10.2307/3001968.
+    Exact with up to 50 discordant units: by `scipy.stats.wilcoxon` with up to 25 units without ties, otherwise by the law of random
+    signs of the midranks. With more units it is SciPy's Gaussian approximation with the correction for ties. The null is that
+    differences are symmetric about 0. If denominators vary, differences of numerators are ranked, whose sign swapping the outputs
+    of a unit reverses; the label says so. Wilcoxon 1945, doi:10.2307/3001968.
 
     Parameters
     ----------
