@@ -26,13 +26,13 @@ BOOTSTRAP_T = (STUDENTISED, SIMULTANEOUS_STUDENTISED)
 
 @dataclass(frozen=True, eq=False)
 class BootstrapT:
-    """Bootstrap-t of all pairs of a measure.
+    """Bootstrap-t intervals and p-values of all pairs of a measure.
 
     Parameters
     ----------
     intervals : dict of str to Intervals
-        By method. "undefined" where too many replicates have no spread of their own: an end would be infinite; "rounding" where
-        the standard errors of some of them are lost in rounding.
+        By method. A pair has the reason "undefined" if so many replicates have no spread that an end would be infinite, and
+        "rounding" if the standard errors of some are lost in rounding.
     p : dict of str to (pair,) float64
         The p-value that an interval inverts, nan where there is none. ``studentised``: 2 (s + 1)/(b + 1) and at most 1, s the
         smaller of #(t* ≥ t) and #(t* ≤ t) with t = δ / se. ``simultaneous-studentised``: (#(max |t*| ≥ |t|) + 1)/(b + 1).
@@ -55,10 +55,10 @@ def bootstrap_t(
 ) -> BootstrapT:
     """Return [δ − q(1 − α/2) · se, δ − q(α/2) · se], q the quantiles (type 7) of t* = (δ* − δ) / se*, and δ ± c · se.
 
-    Efron and Tibshirani 1993, doi:10.1201/9780429246593, chapter 12. c is the 1 − α quantile of the largest |t*| of the family in
-    each replicate: of pairs that have an interval of their own, an undefined score being infinitely far (Romano and Wolf 2005,
-    doi:10.1198/016214504000000539, whose max-T it is where each replicate has its own standard errors). Only ratios and means have
-    either; pairs of another metric have the reason "not a ratio".
+    Efron and Tibshirani 1993, doi:10.1201/9780429246593, chapter 12. c is the 1 − α quantile over replicates of the largest |t*|
+    among the pairs of the family that have an interval of their own, where an undefined score counts as infinite (the max-T of
+    Romano and Wolf 2005, doi:10.1198/016214504000000539, with a standard error of each replicate). Only ratios and means have these
+    intervals; pairs of another metric have the reason "not a ratio".
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def bootstrap_t(
 
 
 class BootstrapTReader:
-    """Computes `bootstrap_t` from t* made for another purpose, and makes the t* of the remaining pairs itself.
+    """Computes `bootstrap_t` from t* that were computed for another purpose, and computes the t* of the remaining pairs itself.
 
     Parameters
     ----------

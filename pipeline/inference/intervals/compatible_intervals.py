@@ -1,9 +1,9 @@
-"""Simultaneous intervals of the gains of a family, made so that they never contradict the verdicts beside them.
+"""Simultaneous intervals of the gains of a family that never contradict the verdicts beside them.
 
-`simultaneous` gives δ ± c · se, with the c that all pairs of the family share. In `compatible_intervals` gains are of the better
-system over the other, and so not negative; a pair of right and wrong answers that differs on few units has Tango's interval, by the
-same c (`critical_of_wins`). A test that steps down separates more pairs than leave 0 out of these, and the floor of few discordant
-units fewer: the end near 0 is then 0 itself. Such intervals are called compatible with the test (Strassburger and Bretz 2008,
+`simultaneous` gives δ ± c · se, with the c that all pairs of the family share. In `compatible_intervals` gains are those of the
+better system, and so not negative; a pair of right and wrong answers that differs on few units has Tango's interval with the same c
+(`critical_of_wins`). A step-down test separates more pairs than those whose interval excludes 0, and the floor for few discordant
+units fewer: the end near 0 is then set to 0. Such intervals are called compatible with the test (Strassburger and Bretz 2008,
 doi:10.1002/sim.3319; Guilbaud 2008, doi:10.1002/bimj.200710449).
 """
 
@@ -37,9 +37,9 @@ class Wins:
     Parameters
     ----------
     discordant : (pair,) int
-        Below 0 where it is not known.
+        Below 0 where it is unknown.
     gain : (pair,) float64
-        What a unit that only one system has right adds to its gain; nan where scores are no means of two values.
+        What a unit that only one system has right adds to its gain; nan where scores are not means of two values.
     units : int
     """
 
@@ -53,7 +53,7 @@ class Wins:
         return np.asarray((self.discordant > 0) & (self.discordant < FEW_DISCORDANT) & np.isfinite(self.gain))
 
     def split(self, gain: _Floats, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the wins of the system ahead, and of the one behind, in the chosen pairs, whose gains are ≥ 0."""
+        """Return the wins of the system ahead and of the one behind, for the chosen pairs, whose gains are ≥ 0."""
         ahead = np.rint(gain[chosen] / self.gain[chosen]).astype(np.int64)
         m = self.discordant[chosen].astype(np.int64)
         return (m + ahead) // 2, (m - ahead) // 2
@@ -85,23 +85,21 @@ def compatible_intervals(
     separated: NDArray[np.bool_],
     wins: Wins | None = None,
 ) -> CompatibleIntervals:
-    """Return δ ± c · se, or Tango's interval where fewer than 20 units differ, held to the verdicts.
+    """Return δ ± c · se, or Tango's interval where fewer than 20 units differ, with ends that agree with the verdicts.
 
     Parameters
     ----------
     gain, se : (pair,) float64
         δ ≥ 0, and what the test divides it by; nan where there is none.
     critical : float
-        c; infinite where nothing can be said.
+        c; infinite if no pair can be separated.
     critical_of_wins : float
         z of Tango's intervals, such as `critical_of_wins` gives.
     separated : (pair,) bool
         The better system is shown to be better.
     wins : Wins, optional
 
-    Examples
-    --------
-    The second pair is separated by a step down, the third is kept from it by its floor:
+    Examples -------- The second pair is separated by a later step, the third is kept from it by its floor:
 
     >>> given = {"critical": 3.0, "critical_of_wins": 3.0, "separated": np.array([True, True, False])}
     >>> found = compatible_intervals(np.array([4.0, 2.5, 4.0]), np.ones(3), **given)
@@ -120,11 +118,11 @@ def compatible_intervals(
 
 
 def critical_of_wins(critical: float, units: int, alpha: float) -> float:
-    """Return the z of Tango's intervals where max-T asks for more than ``critical``, and of one pair by itself if that is more.
+    """Return the z of Tango's intervals for max-T's ``critical``, but at least that of a pair by itself.
 
-    A pair of wins and losses on few of n units counts for the quantile of its p by Student's law
-    (`pipeline.inference.unit_diagnostics.few_wins`): a single step separates it where its p is below 2 P(T_{n−1} ≥ c). By the
-    Gaussian law, which Tango's interval takes, that is z.
+    The t of a pair with wins and losses on few of n units is the quantile of its p by Student's law
+    (`pipeline.inference.unit_diagnostics.few_wins`), so a single step separates it if its p is below 2 P(T_{n−1} ≥ c). z is the
+    quantile of that level by the Gaussian law, which Tango's interval uses.
 
     Examples
     --------
@@ -147,7 +145,7 @@ def hold_to_verdict(lo: _Floats, separated: NDArray[np.bool_]) -> _Floats:
 
 
 def simultaneous(max_t: StudentisedMaxT | None, observed: Observed, *, alpha: float = 0.05) -> Intervals:
-    """Return δ_j ± c · se_j of a family: what leaves 0 out a single step of its max-T separates, but where few units differ.
+    """Return δ_j ± c · se_j of a family: a single step of its max-T separates what excludes 0, unless few units differ.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Intervals of rates: of one by Wilson, of the difference of two that were measured on the same units by Tango and Bonett-Price.
+"""Intervals of rates: of one rate by Wilson, of the difference of two rates on the same units by Tango and Bonett-Price.
 
-The score of each unit is one of two values, such as 0 and 1. All that counts then is on how many of n units each system alone is
-right, its wins: no replicate is needed, and these intervals hold where few units differ, where bootstrap intervals do not.
+The score of each unit is one of two values, such as 0 and 1. Then the interval depends only on how many of n units each system
+alone has right, its wins: no replicate is needed, and unlike bootstrap intervals these hold where few units differ.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _variance_given(difference: NDArray[np.float64], b: NDArray[np.float64], c: 
 def tango_tail(wins: _Counts, losses: _Counts, n: int, *, difference: _Counts) -> NDArray[np.float64]:
     """Return the p of as few wins as this if the rates differ by ``difference`` or more: Φ of the score of `tango`.
 
-    It is at most α/2 where the upper end of Tango's interval at 1 − α is below the difference.
+    It is at most α/2 if the upper end of Tango's interval at 1 − α is below the difference.
 
     Parameters
     ----------
@@ -125,8 +125,8 @@ def tango_tail(wins: _Counts, losses: _Counts, n: int, *, difference: _Counts) -
 def bonett_price(wins: _Counts, losses: _Counts, n: int, *, alpha: float = 0.05) -> _Ends:
     """Return the ends of Bonett and Price's interval of the difference of two paired rates (2012, doi:10.3102/1076998611411915).
 
-    Wald's interval with a win and a loss added: with p = (wins + 1)/(n + 2) and q = (losses + 1)/(n + 2),
-    p − q ± z √((p + q − (p − q)²)/(n + 2)), cut off at ± 1.
+    Wald's interval after adding a win and a loss: with p = (wins + 1)/(n + 2) and q = (losses + 1)/(n + 2), p − q ± z √((p + q − (p
+    − q)²)/(n + 2)), cut off at ± 1.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ PROPORTIONS: Mapping[str, Callable[..., _Ends]] = {"tango": tango, "bonett-price
 def proportion_intervals(measure: Measure, observed: Observed, *, alpha: float, methods: Collection[str]) -> dict[str, Intervals]:
     """Return the intervals of all pairs whose scores are means of two values, in points of the metric.
 
-    Units are taken as independent, within strata too. Systems that are right on the same units have an interval as well: they may
-    differ on others.
+    Units are treated as independent, within strata too. Systems that are right on the same units also have an interval, since they
+    may differ on other units.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def proportion_intervals(measure: Measure, observed: Observed, *, alpha: float, 
     Returns
     -------
     dict of str to Intervals
-        With the reason "not 0/1" where a score is no mean of two values.
+        With the reason "not 0/1" where a score is not a mean of two values.
     """
     points = gain_of_a_win(measure)
     known = np.isfinite(points) & np.isfinite(observed.delta)

@@ -1,4 +1,4 @@
-"""Confidence intervals of the gain of every pair, from kept replicates: four methods, and what rules each out."""
+"""Confidence intervals of the gain of every pair, from kept replicates: four methods, and when a pair has none."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Inversion:
     Parameters
     ----------
     conventions : tuple of str
-        Names of `pipeline.inference.p_values.CONVENTIONS`. Of two, the first leaves ties out and the second counts them.
+        Names of `pipeline.inference.p_values.CONVENTIONS`. If there are two, the first leaves ties out and the second counts them.
     share : float
         The interval decides as p ≤ share · α.
     """
@@ -81,13 +81,13 @@ class Intervals:
     ----------
     method : str
     level : float
-        1 − α, of both sides together.
+        1 − α, for both sides together.
     lo, hi : (pair,) float64
-        Of the signed gain; nan where there is none. An end within `TOLERANCE` of the scores from 0 is 0.
+        Of the signed gain; nan where there is none. An end within `TOLERANCE` times the scores from 0 is 0.
     reason : (pair,) int8
         Position in `INTERVAL_REASONS`.
     replicates : (pair,) int64
-        Defined replicates that the quantiles were taken of.
+        Defined replicates, from which the quantiles come.
     """
 
     method: str
@@ -129,10 +129,10 @@ def intervals(
     acceleration : (pair,) float64, optional
         From `pipeline.resampling.standard_errors.influence.pair_moments`, of the scores as they are; for ``bca``.
     counts : (pair, 8) int, optional
-        Of all replicates, kept or not, of each pair in the order in which its gain is not negative, as a pass gives them,
-        summed over cells; for ``bca``.
+        From a pass over all replicates, kept or not, summed over cells; pairs are in the order in which their gain is not negative.
+        For ``bca``.
     defined : (pair,) int, optional
-        Replicates that were counted, less the empty ones; for ``bca``.
+        Replicates that were counted, without the empty ones; for ``bca``.
 
     Returns
     -------
@@ -198,13 +198,13 @@ def bca_levels(
     defined : (pair,) int
         Replicates counted.
     acceleration : (pair,) float64
-        Of the same orientation as the counts.
+        Of the gain in the same direction as the counts.
     alpha : float
 
     Returns
     -------
     (pair, 2) float64
-        nan where z0 is not finite, a is undefined, or 1 − a (z0 + z) is not positive: there no quantile corresponds.
+        nan where z0 is not finite, a is undefined, or 1 − a (z0 + z) is not positive, so that no quantile corresponds.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def refuse(
     slack: NDArray[np.float64],
     replicates: NDArray[np.integer],
 ) -> NDArray[np.int8]:
-    """Say why a pair can have no interval by any method, as positions in `INTERVAL_REASONS`; 0 for pairs that can."""
+    """Return why a pair has no interval by any method, as positions in `INTERVAL_REASONS`; 0 for pairs that have one."""
     undefined = ~np.isfinite(delta) | (replicates == 0)
     with np.errstate(invalid="ignore"):  # a comparison with nan is False
         return np.select([identical, undefined, ~np.isfinite(se), se <= slack], [1, 2, 3, 4]).astype(np.int8)

@@ -1,20 +1,19 @@
-"""Intervals for a quantile over all pairs of a sample of systems, for the population that the systems come from.
+"""Intervals for a quantile over all pairs of systems, where the systems are a sample from a population.
 
-The pairs of S systems are not independent: each shares its systems with others. How many independent pairs would estimate the
-share of pairs at or below a value t as surely is read off the systems: with F(t) that share, U_a(t) the sum of 1[v ≤ t] − F(t)
-over the pairs of system a, divided by the number of pairs, and S/(S − 1) Σ U_a² the jackknife's (Hájek's) variance of F(t),
+The pairs of S systems are not independent: each shares its systems with others. They are worth as many independent pairs as would
+estimate the share of pairs at or below a value t equally well: with F(t) that share, U_a(t) the sum of 1[v ≤ t] − F(t) over the
+pairs of system a, divided by the number of pairs, and S/(S − 1) Σ U_a² the jackknife's (Hájek's) variance of F(t),
 
     n(t) = F(t) (1 − F(t)) / variance · (z / t_{S−1})²,    at most S and at most the number of pairs
 
 (as Korn & Graubard 1998, Survey Methodology 24, 193–201, do for proportions from cluster samples; an interval of a share is turned
-into one of a quantile as in Woodruff 1952, doi:10.1080/01621459.1952.10483443). The ends of the interval are the order
-statistics between which the quantile of n independent values lies with the confidence that is asked for; n is the smaller of
-those at the quantile and at the lower end, and need not be whole, so binomial tails are incomplete beta functions. Where q^n
-exceeds the error allowed above, even the largest value is no upper end and there is no interval: for the 95th percentile at
-95 % it takes n = 72.
+into one of a quantile as in Woodruff 1952, doi:10.1080/01621459.1952.10483443). The ends of the interval are the order statistics
+between which the quantile of n independent values lies with the requested confidence; n is the smaller of those at the quantile and
+at the lower end, and need not be whole, so binomial tails are incomplete beta functions. If q^n exceeds the error allowed above,
+even the largest value is too low for an upper end and there is no interval: the 95th percentile at 95 % needs n = 72.
 
-Resampled systems cannot give more: no draw of them has a pair beyond the largest, and their percentile intervals are too low,
-the more so the fewer systems there are (`docs/thresholds.md` has the coverage of both).
+Resampling systems cannot do better: no resample has a pair beyond the largest, so percentile intervals are too low, especially with
+few systems (`docs/thresholds.md` has the coverage of both).
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ class SystemSample:
     Parameters
     ----------
     draw : (system,) int64
-        Number of the independent draw that brought the system: systems of one draw (of one family) come together.
+        Number of the independent draw to which the system belongs: systems of one draw, such as one family, come together.
     stratum : (system,) int64
-        Number of the stratum within which it was drawn; all of one draw are in one stratum.
+        Number of the stratum within which it was drawn; all systems of a draw are in one stratum.
     """
 
     draw: NDArray[np.int64]
@@ -57,16 +56,16 @@ class SystemSample:
 
 @dataclass(frozen=True)
 class QuantileInterval:
-    """An interval for a quantile over pairs, or what it lacks.
+    """An interval for a quantile over pairs, or how many pairs it lacks.
 
     Parameters
     ----------
     lo, hi : float or None
-        Two of the values; None where there is no such end.
+        Two of the values; None if there is no such end.
     pairs : float
         The number of independent pairs that all pairs are worth.
     needed : int or None
-        How many it takes for both ends; None where no number would do.
+        How many are needed for both ends; None if no number is enough.
     """
 
     lo: float | None
@@ -76,7 +75,7 @@ class QuantileInterval:
 
 
 def needed_pairs(share: float, *, level: float = 0.95) -> int | None:
-    """Return how many independent values an interval for a quantile needs: both its ends must be among them.
+    """Return how many independent values an interval for a quantile needs, so that both its ends are among them.
 
     Examples
     --------
@@ -124,7 +123,7 @@ def quantile_interval(
 ) -> QuantileInterval:
     """Return the interval of a quantile of the values of pairs.
 
-    The pairs are worth as many independent ones as they are at the quantile or at the lower end, whichever is fewer.
+    The pairs are worth the number of independent ones found at the quantile or at the lower end, whichever is smaller.
 
     Parameters
     ----------

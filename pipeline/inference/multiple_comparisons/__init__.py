@@ -1,1 +1,1 @@
-"""Many pairs judged together: families, adjusted p-values, max-T, and the ranks that are left open."""
+"""Many pairs judged together: families, adjusted p-values, max-T, and the ranks that remain possible."""

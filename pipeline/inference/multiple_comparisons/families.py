@@ -1,8 +1,8 @@
-"""Which pairs are tested together, and how often the maxima of their replicates reach them.
+"""Which pairs are tested together, and how often the maxima of their replicates reach their t.
 
-`order_family` chooses the pairs that can be tested and orders them by t. The loops below it go through kept scores block by block
-and know no p: `count_step_down` counts successive maxima, `count_any` whether any pair exceeds its critical value. Replicates
-with an undefined score are counted apart, so that p can be conditional on those in which all that it needs is defined.
+`order_family` chooses the pairs that can be tested and orders them by t. The loops below it go through kept scores block by block:
+`count_step_down` counts successive maxima, `count_any` whether any pair exceeds its critical value. Replicates with an undefined
+score are counted separately, so p can be conditional on those in which all scores that it needs are defined.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TILE = 1024  # replicates: 150 systems are 1.2 MB, and the running maxima stay 
 
 
 class Members(NamedTuple):
-    """The pairs of a family, the largest t first; t* is ((first − second) − center) · scale, its size where two-sided."""
+    """The pairs of a family, the largest t first; t* is ((first − second) − center) · scale, or its absolute value if two-sided."""
 
     first: NDArray[np.int64]  # (member,) row of scores
     second: NDArray[np.int64]
@@ -53,7 +53,7 @@ def count_step_down(
 ) -> None:
     """Add to ``hits`` how often max_{k ≥ j} t*_k reaches t_j, and to ``defined`` how often all t*_k of k ≥ j are defined.
 
-    The last of the successive maxima is that of the whole family, for single-step procedures: it is written to ``largest``.
+    The last of the successive maxima, that of the whole family, is written to ``largest`` for single-step procedures.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def count_step_down(
 
 @kernel
 def count_any(scores: NDArray[np.float64], members: Members, two_sided: bool, critical: NDArray[np.float64]) -> tuple[int, int]:
-    """Count replicates in which any t* is above its critical value, of those in which all are defined; give both numbers.
+    """Count the replicates in which all t* are defined, and those of them in which any exceeds its critical value.
 
     Parameters
     ----------
@@ -143,17 +143,15 @@ class PairFamily:
     pair : (member,) int64
         Positions among the pairs that were given.
     t : (member,) float64
-        |δ| / se, or δ / se in the direction of the alternative; never rising, but where a floor holds a pair back.
+        |δ| / se, or δ / se in the direction of the alternative; in falling order except where a floor holds a pair back.
     members : Members
-        The same pairs as the kernels want them; ``first − second`` points where the alternative does.
+        The same pairs in the form that kernels need; ``first − second`` points in the direction of the alternative.
     reason : (pair,) int8
         Position in `REASONS`; 0 for members.
     tails : StudentTails or None
-        By which ``members.least`` is corrected for few units; ``t`` is not.
+        Corrects ``members.least`` for few units; ``t`` is not corrected.
 
-    Notes
-    -----
-    ``members.least`` is what t* must reach. It decides the order, the largest first.
+    Notes ----- ``members.least`` is what t* must reach. It determines the order, the largest first.
     """
 
     name: str
@@ -197,26 +195,26 @@ def order_family(
     pairs : (pair, 2) int
         Rows of ``score``.
     score : (system,) float64
-        As observed; ties of replicates are those within `TOLERANCE` of them.
+        As observed; replicates tie within `TOLERANCE` times these.
     delta : (pair,) float64
         Signed gain, > 0 where the first of the pair is better.
     se : (pair,) float64
     identical : (pair,) bool
     higher_is_better : bool, optional
     chosen : (pair,) bool, optional
-        The pairs that are tested together, where these are not all, or not all of the baseline.
+        The pairs that are tested together, if these are not all pairs, or not all of the baseline's.
     baseline : int, optional
-        Row of the system that all others are compared with. Without it all pairs are one family.
+        Row of the system that all others are compared with. Without it, all pairs are the family.
     alternative : str, optional
         One of `ALTERNATIVES`; a side needs a baseline.
     tails : StudentTails, optional
-        Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them,
-        so that the order is that of t. Without it as many units as one likes are presumed.
+        Of the test set's units: t is corrected for their number before replicates are compared with it. All pairs share them, so
+        the order is that of t. Without it, t is not corrected.
     counts : (pair,) float64, optional
-        What a pair counts for in place of its t, where that is not nan: also where pairs are ordered.
+        What replaces the t of a pair, also for the order; nan where t is kept.
     reach : (pair,) float64, optional
-        What the t of a pair counts for at most: what its own replicates reach with the chance of its floor. It holds also where
-        pairs are ordered, so that none stands before a pair with more evidence.
+        Upper limit of a pair's t: what its own replicates reach with the chance of its floor. It applies to the order too, so no
+        pair precedes one with more evidence.
 
     Examples
     --------
@@ -270,9 +268,9 @@ def lacks_spread(
     se: NDArray[np.float64],
     identical: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Tell which pairs have a gain and a standard error of 0, but for rounding: all units differ by the same.
+    """Tell which pairs have a gain and a standard error of 0 up to rounding: all units differ by the same.
 
-    No family has them, and resampling them always gives the gain that was observed.
+    No family includes them, since resampling them always gives the observed gain.
 
     Examples
     --------

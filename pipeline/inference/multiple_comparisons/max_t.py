@@ -1,11 +1,12 @@
 """Max-T: adjusted p-values and error rates of a whole family, from replicates that all systems share.
 
-The maximum over pairs has on them the law that it has in the data, whatever the pairs have in common. Two things are read off it:
+On these replicates the maximum over pairs has the distribution that it has in the data, however the pairs are correlated. It gives
+two things:
 
 - `MaxT`: adjusted p-values, step-down (Westfall and Young 1993, Wiley, ISBN 0-471-55761-7; Romano and Wolf 2005,
   doi:10.1198/016214504000000539).
-- `AnyExceeds`: how likely a false finding is among tests that nobody adjusts, to print beside what independent tests and
-  exchangeable systems would give.
+- `AnyExceeds`: how likely a false finding is without adjustment, to print beside the numbers for independent tests and for
+  exchangeable systems.
 """
 
 from __future__ import annotations
@@ -34,23 +35,23 @@ _FAR = 9.0  # beyond, a Gaussian has a share of 1e-19
 
 @dataclass(frozen=True, eq=False)
 class MaxT:
-    """Adjusted p-values of one family, in the order of the pairs that it was made of.
+    """Adjusted p-values of one family, in the order in which its pairs were given.
 
     Parameters
     ----------
     family : PairFamily
         ``family.reason`` says why a pair is no member.
     p : (pair,) float64
-        (#(u_(j) ≥ t_(j)) + 1) / (b_(j) + 1), made monotone; 1 where known without a replicate, nan where there is none. Where
-        the family has `StudentTails`, t_(j) is corrected for few units.
+        (#(u_(j) ≥ t_(j)) + 1) / (b_(j) + 1), made monotone; 1 where known without a replicate, nan where there is none. If the
+        family has `StudentTails`, t_(j) is corrected for few units.
     lo, hi : (pair,) float64
-        95 % Clopper-Pearson bounds of what infinitely many replicates would give, made monotone likewise.
+        95 % Clopper-Pearson bounds of the p that infinitely many replicates would give, also made monotone.
     hits : (pair,) int64
-        #(u_(j) ≥ t_(j)), not monotone; 0 for pairs that are no members.
+        #(u_(j) ≥ t_(j)), not monotone; 0 for pairs that are not members.
     replicates : (pair,) int64
-        b_(j): replicates in which the pair and all members with a smaller t are defined; 0 for pairs that are no members.
+        b_(j): replicates in which the pair and all members with a smaller t are defined; 0 for pairs that are not members.
     largest : (replicate,) float64
-        max_j t*_j over all members, nan where any is undefined: what a single step compares with.
+        max_j t*_j over all members, nan where any is undefined: for a single-step test.
     """
 
     family: PairFamily
@@ -63,7 +64,7 @@ class MaxT:
 
 
 class StepDown:
-    """Counts that grow block by block; any division of the replicates into blocks gives the same result.
+    """Counts of step-down max-T that grow block by block; any division of the replicates into blocks gives the same result.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ class StepDown:
         Parameters
         ----------
         scores : (system, replicate) float64
-            Of all systems that the pairs name, nan where undefined. The same replicates for all systems, none twice.
+            Scores of all systems that the pairs name, on the same replicates; nan where undefined. Add each replicate once.
         """
         needed = 1 + max((int(rows.max(initial=-1)) for rows in self._family.members[:2]), default=-1)
         if scores.ndim != 2 or len(scores) < needed:
@@ -138,7 +139,7 @@ def normal_critical_value(alpha: float) -> float:
 def among_independent_tests(alpha: float, tests: int) -> float:
     """Return 1 − (1 − α)^k: the chance that any of k independent tests of true nulls rejects.
 
-    Pairs of systems are not independent, as they share systems and test items: it is too high for them.
+    For pairs of systems this is too high, because they share systems and test items.
 
     Examples
     --------
@@ -152,7 +153,7 @@ def among_exchangeable_systems(alpha: float, systems: int) -> float:
     """Return P(any |z| > z_α) among all pairs of equal systems with Gaussian, equally correlated scores.
 
     The pairs then differ by the range of as many standard Gaussians over √2, Tukey's studentised range with infinitely many degrees
-    of freedom: P(range ≤ q) = S ∫ φ(z) (Φ(z + q) − Φ(z))^(S − 1) dz. The trapezoidal rule has all digits of it.
+    of freedom: P(range ≤ q) = S ∫ φ(z) (Φ(z + q) − Φ(z))^(S − 1) dz. The trapezoidal rule computes it to full precision.
 
     Examples
     --------
@@ -171,15 +172,15 @@ def among_exchangeable_systems(alpha: float, systems: int) -> float:
 class AnyExceeds:
     """The bootstrap's own estimate: the share of shared replicates in which any t* is above its unadjusted critical value.
 
-    It has the dependence that the data have, and grows by blocks of replicates as
+    It reflects the dependence in the data, and grows by blocks of replicates like
     `pipeline.inference.multiple_comparisons.max_t.StepDown`.
 
     Parameters
     ----------
     family : PairFamily
     critical : (pair,) float64
-        Of each pair by itself, in standard errors: 1.96 (`normal_critical_value`), or the half-width of its symmetric interval
-        over its se. Only those of members are used.
+        Of each pair by itself, in standard errors: 1.96 (`normal_critical_value`), or half the width of its symmetric interval
+        divided by its se. Only those of members are used.
     """
 
     def __init__(self, family: PairFamily, critical: NDArray[np.float64]) -> None:
@@ -204,7 +205,7 @@ class AnyExceeds:
         return self.found / self.replicates if self.replicates else float("nan")
 
     def bounds(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the Clopper-Pearson bounds of what infinitely many replicates would give."""
+        """Return the Clopper-Pearson bounds of the share that infinitely many replicates would give."""
         lo, hi = clopper_pearson(np.array([self.found]), np.array([self.replicates]), level)
         return float(lo[0]), float(hi[0])
 

@@ -26,7 +26,7 @@ __all__ = [
 def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Adjust p-values so that the expected number of false rejections is at most the level, whatever their dependence.
 
-    p · K, at most 1 (Dunn 1961, doi:10.1080/01621459.1961.10482090). Holm rejects whatever this does, and more.
+    p · K, at most 1 (Dunn 1961, doi:10.1080/01621459.1961.10482090). Holm rejects everything that this does, and more.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def holm_of_decided(p: NDArray[np.float64], undecided: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Adjust p-values as `holm` does where some are no evidence, however small: these release no share of the level to others.
+    """Adjust p-values as `holm` does, where some are no evidence however small: these release no share of the level to others.
 
     Parameters
     ----------
     p : (pair,) float64
         nan where a pair has none.
     undecided : (pair,) bool
-        The pair has no verdict (`pipeline.inference.unit_diagnostics.undecided`): its own adjusted p says what would have been
-        claimed, and that of others has it among the K with p = 1.
+        The pair has no verdict (`pipeline.inference.unit_diagnostics.undecided`): its own adjusted p shows what would have been
+        claimed, and for the others it counts among the K with p = 1.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class Adjustment:
         Under which condition.
     reference : str
     of_p : callable or None
-        The function of the p-values of a family; None where it needs the replicates of all pairs at once.
+        The function of the p-values of a family; None if it needs the replicates of all pairs at once.
     """
 
     controls: str
@@ -168,13 +168,14 @@ class AcrossFamilies:
     Parameters
     ----------
     p : tuple of (pair,) float64
-        Of each family: adjusted within and across, to be held against α; nan where a pair has none.
+        For each family, adjusted within and across: compare with α; nan where a pair has none.
     any_pair : (family,) float64
-        That no pair of the family differs, across families: its smallest p by Holm or Benjamini and Hochberg; nan without a p.
+        p of "no pair of the family differs": its smallest p, corrected over the families by Holm or Benjamini and Hochberg; nan
+        without a p.
     families : int
         F, those with a p.
     share : float
-        Of α that each family is tested at; 1 of a single family.
+        The share of α at which each family is tested; 1 for a single family.
     """
 
     p: tuple[NDArray[np.float64], ...]
@@ -240,8 +241,8 @@ def adjust_across_families(within: Sequence[NDArray[np.float64]], *, by: str, al
     """Adjust p-values once more, for the number of families.
 
     *holm*: each of F families is tested at α/F; one that is rejected as a whole leaves, and the others share its part. This is a
-    sequentially rejective procedure (Goeman and Solari 2010, doi:10.1214/10-AOS829), and Holm's own where each family has one
-    pair. To reject families by Holm over their smallest p and then to test within them at α would not do: with F families of one
+    sequentially rejective procedure (Goeman and Solari 2010, doi:10.1214/10-AOS829), and Holm's own where each family has one pair.
+    Rejecting families by Holm over their smallest p and then testing within them at α would be wrong: with F families that have one
     large effect each, some true null would be rejected with a chance near 1 − (1 − α)^F.
 
     *benjamini-bogomolov*: the R families that Benjamini and Hochberg's procedure selects by their smallest p, each tested at
@@ -250,12 +251,12 @@ def adjust_across_families(within: Sequence[NDArray[np.float64]], *, by: str, al
     Parameters
     ----------
     within : sequence of (pair,) float64
-        Of each family, adjusted within it: max-T or Holm, so that p ≤ α has at most the chance α of any false rejection, at every
-        α. nan where a pair has none.
+        For each family, adjusted within it by max-T or Holm, so that rejecting at p ≤ α makes any false rejection with a chance of
+        at most α, for every α. nan where a pair has none.
     by : str
         A name in `ACROSS`.
     alpha : float
-        Where ``share`` is read; no p depends on it.
+        The level for which ``share`` is given; no p depends on it.
 
     Examples
     --------
@@ -276,7 +277,7 @@ def adjust_across_families(within: Sequence[NDArray[np.float64]], *, by: str, al
 
 
 def any_false_rejection(alpha: float, families: int) -> float:
-    """Return 1 − (1 − α)^F: how likely it is that any of F independent families without a difference rejects at α.
+    """Return 1 − (1 − α)^F: the chance that any of F independent families without a difference rejects at α.
 
     Examples
     --------

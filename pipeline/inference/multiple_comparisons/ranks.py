@@ -1,8 +1,8 @@
 """Ranks implied by the verdicts of a family of pairs: intervals, lines, ties and letters.
 
-All of it is read off adjusted p-values; nothing is tested here: which pairs are separated is decided in
-`pipeline.inference.decision` and worded in `pipeline.report.families.verdicts`. Letters are the compact display, found by insert
-and absorb: two systems share one exactly where they are not separated.
+Everything is read off adjusted p-values; nothing is tested here: `pipeline.inference.decision` decides which pairs are separated
+and `pipeline.report.families.verdicts` words it. Letters are the compact letter display: two systems share one exactly if they are
+not separated.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MOST = 1000  # columns on the way; those of real families are fewer than system
 
 
 def compact_letters(differ: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return letters such that two systems share one exactly where they do not differ.
+    """Return letters such that two systems share one exactly if they do not differ.
 
     Insert and absorb, then a sweep (Piepho 2004, doi:10.1198/1061860043515): all systems begin with one letter; each pair that
-    differs splits every letter that it shares; letters within others are absorbed. The sweep takes away what is not needed,
-    from the last letter and the worst system on: without any one entry that is left two systems would lose their only common
-    letter. Fewer letters may exist, no smaller part of these does.
+    differs splits every letter that it shares; letters within others are absorbed. The sweep removes entries that are not needed,
+    beginning with the last letter and the worst system, until without any one of the others two systems would lose their only
+    common letter. Another display may have fewer letters, but none of these can be left out.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def compact_letters(differ: NDArray[np.bool_]) -> NDArray[np.bool_]:
     Returns
     -------
     (system, letter) bool
-        Letters in the order of the best systems that have them.
+        Letters, ordered by the best system that has each.
 
     Examples
     --------
@@ -107,12 +107,12 @@ def _members(column: int, systems: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Who is ahead of whom, and who significantly so.
+    """Which systems are ahead of which, and which significantly so.
 
     Parameters
     ----------
     ranked : (system,) bool
-        Its score is defined; the others take part in nothing.
+        Its score is defined; other systems are left out.
     ahead : (system, system) bool
         The row's score is the better one.
     beats : (system, system) bool
@@ -133,14 +133,14 @@ class Separation:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """(ranked,): the best first; equal ones as they came."""
+        """(ranked,): the best first; equal ones in their original order."""
         there = np.flatnonzero(self.ranked)
         return there[np.argsort(self.rank[there], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
 class RankIntervals:
-    """Ranks that are not excluded; 0 where a system has no score.
+    """Ranks that remain possible; 0 where a system has no score.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def separate(
     delta : (pair,) float64
         Signed gain, > 0 where the first is better.
     p : (pair,) float64
-        Adjusted within one family of all pairs, two-sided; nan never separates. Where a difference is not to be believed for
-        another reason, put 1.
+        Adjusted within one family of all pairs, two-sided; nan never separates. Give 1 for a difference that is not to be believed
+        for another reason.
     identical : (pair,) bool
     alpha : float
     family : str, optional
-        Where the p-values come from. ``against-baseline`` gives no ranks.
+        The family of the p-values. ``against-baseline`` gives no ranks.
     """
     pairs = np.asarray(pairs, np.int64)
     if family != "all-pairs":

@@ -1,10 +1,10 @@
 """Count the replicates in which t* of a pair, and the largest t* so far, reach the pair's t.
 
-Step-down max-T (`studentised_max_t`) compares with that largest. The t* come from the pair with the smallest t to the one with the
-largest, so that it is the largest so far.
+Step-down max-T (`studentised_max_t`) compares with that largest t*. Pairs come from the smallest t to the largest, so it is the
+largest so far.
 
-Of t* between bounds most are not needed. One that is surely below the largest so far, and surely on one side of its pair's t, need
-not be known to be counted; the others are made, and the counts are the same.
+Where t* are known to lie between bounds, most need not be computed. One that is surely below the largest so far, and surely on one
+side of its pair's t, can be counted without being known; the others are computed, and the counts are the same.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def count_all(
     Parameters
     ----------
     blocks : iterable of (some pairs, replicate) float64
-        t*, the pair with the smallest t first; nan and infinite ones count as the cap.
+        t*, the pair with the smallest t first; nan and infinity count as the cap.
     cap : (pair,) float64
-        What |t*| count for at most.
+        Upper limit of |t*|.
     least : (pair,) float64
         What is to be reached.
     replicates : int
@@ -122,7 +122,7 @@ def count_reaching(
     Parameters
     ----------
     t : (pair, replicate) float64
-        The smallest t first; nan and infinite ones count as the cap.
+        t*, the pair with the smallest t first; nan and infinity count as the cap.
     cap, least : (pair,) float64
     largest : (replicate,) float64
         Of the pairs before; of these too when it is done.

@@ -1,12 +1,12 @@
 """Count the replicates that reach the t of pairs where each unit is right or wrong: from bits, computing few t*.
 
-Of n units drawn Q differ between two systems, and the first is right on M more of them than the second; of the test set on m more.
-Then t*² is (M − m)² (n − 1) / (n Q − M²): whole numbers, of which M is a difference of two systems' and Q is counted in bits
+Of n units drawn, Q differ between two systems, and the first is right on M more of them than the second, in the test set on m more.
+Then t*² is (M − m)² (n − 1) / (n Q − M²), all whole numbers: M is a difference of the systems' own counts, and Q is counted in bits
 (`pipeline.resampling.products.differing_units`). A product in single precision, with more room than all rounding takes, decides
-whether |t*| reaches a number, and whether it may be the largest so far. Where it cannot, t* is made by the operations of
-`pipeline.resampling.standard_errors.studentise`: the counts are the same as if every t* had been made.
+whether |t*| reaches a number, and whether it may be the largest so far. Where it cannot decide, t* is computed by the operations of
+`pipeline.resampling.standard_errors.studentise`, so the counts are the same as if every t* had been computed.
 
-All pairs are gone through on a few replicates, the smallest t first, so that nothing as large as pairs × replicates is held.
+All pairs are processed on a few replicates at a time, the smallest t first, so no array of pairs × replicates is needed.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def count_in_bits(
 ) -> Reached | None:
     """Count what |t*| of the replicates 0 … reach.
 
-    None where every t* must be made: where statistics are not 0 or 1 over one denominator, within strata, of too many units, and
-    of so few pairs that compiling this takes longer than it saves; also where hardly any unit is the same of two systems.
+    None if every t* must be computed: if statistics are not 0 or 1 over one denominator, within strata, with too many units, with
+    so few pairs that compiling this takes longer than it saves, and if two systems differ on nearly all units.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def count_in_bits(
     least : (pair,) float64
         What is to be reached.
     known : mapping of int to (replicate,) float64, optional
-        What |t*| of pairs count for that are on a scale of their own, by their place among the chosen ones.
+        What replaces |t*| for pairs with a scale of their own, by their place among the chosen ones.
     """
     pairs, units = measure.pairs.astype(np.int64)[chosen], len(measure.statistics)
     if not isinstance(draws, Draws) or measure.form != "ratio" or not 2 <= units <= MOST_UNITS:

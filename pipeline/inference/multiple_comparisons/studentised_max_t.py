@@ -1,23 +1,23 @@
 """Studentised step-down max-T: the p-values by which the bootstrap judges the pairs of a family.
 
 Each pair has t = |δ| / se, each replicate t* = |δ* − δ| / se* with se* the standard error *of the replicate*
-(`pipeline.resampling.standard_errors.studentise`). The maximum over pairs has on the replicates the law that it has in the data,
-few units and skewed scores included, as far as they show in the data (Romano and Wolf 2005, doi:10.1198/016214504000000539; Hall
-1988, doi:10.1214/aos/1176350933). A family of one pair goes the same way: its p is that of the symmetric bootstrap-t.
+(`pipeline.resampling.standard_errors.studentise`). On the replicates, the maximum over pairs has the distribution that it has in
+the data, including the effects of few units and skewed scores as far as these show in the data (Romano and Wolf 2005,
+doi:10.1198/016214504000000539; Hall 1988, doi:10.1214/aos/1176350933). For a family of one pair, p is that of the symmetric
+bootstrap-t.
 
-*A further system never lowers a p.* All families have the same replicates. A replicate without a t*, as its score is undefined or
-it has no spread, reaches every t. And pairs are compared by min(t, cap), with the cap of each pair a matter of its own data.
+*A further system never lowers a p.* All families use the same replicates. A replicate without a t*, because its score is undefined
+or it has no spread, reaches every t. And pairs are compared by min(t, cap), where the cap of a pair depends only on its own data.
 
-*Caps.* What a pair cannot show, its replicates do not either: otherwise one pair of near copies, whose units all are missing from
-many replicates, would keep a whole family from being separated.
+*Caps.* A pair's replicates count for no more evidence than the pair itself can show. Otherwise one pair of near copies, all of
+whose differing units are missing from many replicates, would keep a whole family from being separated.
 
-- A pair that differs on m < 20 units which score one of two values has the exact p of its wins. It counts for the quantile of that
-  p, and its replicates for that of their own chances, at most for the quantile of m wins without a loss (`few_wins`).
-- Of other scores, a pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: t and t*
-  of it count for at most what its own t* reach with that chance. Where the exact p itself is known (`few_units.evidence_floor`), t
-  is held to what t* reach with that chance, but never the replicates: what is seen to be weak evidence must not make others look
-  stronger.
-- One whose scores are undefined in a share q of the replicates has no evidence beyond q, and counts for at most z with 2Φ(−z) = q.
+- A pair that differs on m < 20 units with one of two values each has the exact p of its wins. Its t is the quantile of that p, and
+  its t* are those of their own chances, capped at the quantile of m wins without a loss (`few_wins`).
+- With other scores, a pair that differs on m < 20 units has no evidence beyond 2^(1 − m), the smallest p of an exact test: its t
+  and t* are capped at what its own t* reach with that chance. If the exact p itself is known (`few_units.evidence_floor`), t is
+  also capped at what t* reach with that chance, but t* are not: weak evidence for one pair must not make others look stronger.
+- A pair whose scores are undefined in a share q of the replicates has no evidence beyond q, and is capped at z with 2Φ(−z) = q.
 
 Nothing here goes below the floor of few units: who decides takes the larger of p and the floor.
 """
