@@ -1,11 +1,13 @@
 """Power with scores of 0 and 1: minimum detectable effects and the units that a gain needs, as binomial sums.
 
 Given m discordant units, the wins of the better system are binomial (m, θ), and the gain is m (2θ − 1) / n (McNemar 1947,
-doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). How many wins are enough depends on the test:
+doi:10.1007/BF02295996; Connett, Smith and McHugh 1987, doi:10.1002/sim.4780060507). The number of wins that is enough depends on
+the test:
 
 - of McNemar's exact test at a ``level``, `critical_wins`;
-- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. On fewer than `FEW_DISCORDANT` units the
-  exact p counts for its quantile in place of t (`few_wins`), and has to be at most ``level``: it is the floor of p there.
+- of t = |gain| / se beyond a ``critical`` value, as max-T decides, `critical_wins_of_t`. With fewer than `FEW_DISCORDANT`
+  discordant units the quantile of the exact p replaces t (`few_wins`), and the exact p, as the floor of p, must also be at most
+  ``level``.
 """
 
 from __future__ import annotations
@@ -59,10 +61,10 @@ def critical_wins_of_t(
     critical: _Floats | float,
     level: _Floats | float,
 ) -> NDArray[np.int64]:
-    """Return the fewest wins among m discordant units of n whose t reaches a critical value.
+    """Return the fewest wins whose t reaches a critical value, if m of n units are discordant.
 
-    With d wins more than losses, t = d √(n − 1) / √(mn − d²), which reaches c from d = c √(mn / (n − 1 + c²)) on. Below
-    `FEW_DISCORDANT` discordant units McNemar's exact p is to be below 2 P(T_{n−1} ≥ c), as in
+    With d more wins than losses, t = d √(n − 1) / √(mn − d²), which reaches c from d = c √(mn / (n − 1 + c²)) on. With fewer than
+    `FEW_DISCORDANT` discordant units McNemar's exact p must be below 2 P(T_{n−1} ≥ c), as in
     `pipeline.inference.unit_diagnostics.few_wins`, and at most the level.
 
     Parameters
@@ -74,16 +76,14 @@ def critical_wins_of_t(
     critical : (pair,) float64 or float
         c, in standard errors.
     level : (pair,) float64 or float
-        What McNemar's exact p is held against, two-sided: α, as it is the floor of a p that is adjusted already.
+        Two-sided level with which McNemar's exact p is compared: α, since it is the floor of a p that is already adjusted.
 
     Returns
     -------
     (pair,) int64
         m + 1 where no number of wins is enough.
 
-    Examples
-    --------
-    24 discordant units of 100: 17 wins and 7 losses have t = 2.08, where McNemar's exact p is .064.
+    Examples -------- 24 of 100 units are discordant: 17 wins and 7 losses have t = 2.08, although McNemar's exact p is .064.
 
     >>> critical_wins_of_t(np.array([24, 16]), 100, critical=2.0, level=0.05).tolist(), critical_wins(np.array([24]), 0.05).tolist()
     ([17, 13], [18])
@@ -129,7 +129,7 @@ def exact_detectable_gain(
     Returns
     -------
     (pair,) float64
-        nan where not even m wins of m are enough.
+        nan if not even m wins are enough.
 
     Examples
     --------
@@ -151,11 +151,11 @@ def exact_units_for_gain(
     critical: float | None = None,
     power: float = POWER,
 ) -> _Floats:
-    """Return how many units a gain in scores of 0 and 1 needs, if wins and losses come as often as they did.
+    """Return how many units a gain in scores of 0 and 1 needs, if wins and losses stay as frequent as they are.
 
-    m' is the smallest number of discordant units from which on binomial sums, which rise in steps, keep the power; n' = n m' / m.
-    Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins of m' are always enough, and what is left to
-    chance is whether there are m': n' is the number of units that has them with that power (`units_with_discordant`).
+    m' is the smallest number of discordant units from which on the power, a binomial sum that rises in steps, stays high enough; n'
+    = n m' / m. Beyond 20 000 discordant units the Gaussian law gives m'. Without losses m' wins are always enough, and only their
+    number is left to chance: n' is the number of units that contains m' of them with that power (`units_with_discordant`).
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def exact_units_for_gain(
     Returns
     -------
     (pair,) float64
-        Whole numbers; nan where wins are no more than losses, or more than `MOST_UNITS` would be needed.
+        Whole numbers; nan if wins do not exceed losses, or if more than `MOST_UNITS` would be needed.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def exact_units_for_gain(
 
 
 def units_with_discordant(discordant: _Floats, rate: _Floats, power: float = POWER) -> _Floats:
-    """Return the fewest units among which at least ``discordant`` are discordant with probability ``power``.
+    """Return the fewest units of which at least ``discordant`` are discordant with probability ``power``.
 
     The number of units up to the last of them is negative binomial.
 

@@ -1,7 +1,7 @@
 """What right and wrong answers can show, from counts alone: p of helped and hurt, power, units needed and the smallest gain.
 
 Of n units, a system helps where it is right and the other is not, and hurts where it is the other way round. McNemar's exact test
-and the bootstrap know nothing else. Power is unconditional: how many units will differ is not known before they are drawn.
+and the bootstrap depend on nothing else. Power is unconditional: how many units will differ is unknown before they are drawn.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEATS = 40
 def bootstrap_p(helped: int, hurt: int, units: int) -> float:
     """Return the chance that a resample shows no gain, P(δ* ≤ 0): the p of the paired bootstrap without its Monte-Carlo error.
 
-    The number of differing units in a resample is binomial (n, (helped + hurt)/n), and the helped among them binomial.
+    The number of differing units in a resample is binomial (n, (helped + hurt)/n), and so is the number of helped ones among them.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def mcnemar_p(helped: int, hurt: int) -> float:
 def power_of(units: int, helped: float, hurt: float, *, alpha: float = 0.05) -> float:
     """Return the power of McNemar's exact test: the chance that it finds the better system better.
 
-    Σ_m P(M = m) P(X ≥ k_m), M binomial (n, helped + hurt) the units that differ, X binomial (m, helped / (helped + hurt)), and k_m
-    the fewest wins that are significant among m (Connett, Smith & McHugh 1987, doi:10.1002/sim.4780060507).
+    Σ_m P(M = m) P(X ≥ k_m), with M binomial (n, helped + hurt) the number of units that differ, X binomial (m, helped / (helped +
+    hurt)), and k_m the fewest wins among m that are significant (Connett, Smith & McHugh 1987, doi:10.1002/sim.4780060507).
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def power_of(units: int, helped: float, hurt: float, *, alpha: float = 0.05) -> 
 
 
 def units_needed(helped: float, hurt: float, *, alpha: float = 0.05, power: float = POWER) -> int | None:
-    """Return the smallest number of units from which on the power stays at what is asked for.
+    """Return the smallest number of units from which on the power is reached.
 
-    Power rises in steps that fall back a little: a smaller number may have it too, by luck.
+    Power rises in a sawtooth, so some smaller numbers may reach it too.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def units_needed(helped: float, hurt: float, *, alpha: float = 0.05, power: floa
     Returns
     -------
     int or None
-        None where helped are no more than hurt, or more than `MOST_UNITS` are needed.
+        None if ``helped`` does not exceed ``hurt``, or if more than `MOST_UNITS` are needed.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def _after_last_lacking(low: int, helped: float, hurt: float, alpha: float, powe
 
 
 def smallest_gain(units: int, hurt: float, *, alpha: float = 0.05, power: float = POWER) -> float | None:
-    """Return the smallest gain, helped less hurt as a share of the units, that is found with the power that is asked for.
+    """Return the smallest gain, helped minus hurt as a share of the units, that is found with this power.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def smallest_gain(units: int, hurt: float, *, alpha: float = 0.05, power: float 
     Returns
     -------
     float or None
-        None where not even 1 − 2 · hurt, all other units helped, is found so often.
+        None if not even 1 − 2 · hurt, the gain with all other units helped, is found so often.
 
     Examples
     --------

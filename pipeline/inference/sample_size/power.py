@@ -1,10 +1,10 @@
 """What a test set could have shown: the minimum detectable effect of each pair, and how many units a gain needs.
 
-All of it is about a test at a two-sided ``level``, α by itself and less in a family of pairs (`level_of`), that finds a gain in
-its true direction with a given power, by its standard error: (z_{1 − level/2} + z_power) · se, or as much by Student's law (Bloom
-1995, doi:10.1177/0193841X9501900504). Scores of 0 and 1 have sums of their own: `pipeline.inference.sample_size.binomial_power`.
+The test has a two-sided ``level``, α for a single pair and less in a family (`level_of`). It finds a gain in its true direction
+with a given power if the gain is (z_{1 − level/2} + z_power) · se, or the corresponding value by Student's law (Bloom 1995,
+doi:10.1177/0193841X9501900504). Scores of 0 and 1 have binomial sums: `pipeline.inference.sample_size.binomial_power`.
 
-Nothing depends on the gain that was observed but `units_for_gain`, which asks what would be needed if that gain were the true one.
+Only `units_for_gain` depends on the observed gain: it says how many units are needed if that gain is the true one.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def detectable_gain(
     freedom: _Floats | float | None = None,
     divisor: _Floats | None = None,
 ) -> _Floats:
-    """Return the minimum detectable effect: the smallest true gain that is found with some power, in points.
+    """Return the minimum detectable effect: the smallest true gain that is found with a given power, in points.
 
-    By Student's law it is λ · se where P(T_{ν, λ} > t_{ν, 1 − level/2}) = power, T noncentral; Gaussian,
-    (z_{1 − level/2} + z_power) · se. Only a finding in the true direction counts. A test that divides gains by something else than
-    they vary by has its critical value times ``divisor`` / ``se`` instead.
+    By Student's law it is λ · se where P(T_{ν, λ} > t_{ν, 1 − level/2}) = power, T noncentral; by the Gaussian law (z_{1 − level/2}
+    + z_power) · se. Only a finding in the true direction counts. For a test that divides gains by something other than their
+    standard error, the critical value is multiplied by ``divisor`` / ``se``.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def detectable_gain(
     freedom : (pair,) float64 or float, optional
         ν; Gaussian without, and from 2000 on.
     divisor : (pair,) float64, optional
-        What the test divides gains by, ``se`` where it is not given.
+        What the test divides gains by; ``se`` if not given.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _noncentrality(freedom: _Floats, critical: _Floats, power: float) -> _Floats
 def power_of_gain(gain: _Floats, se: _Floats, *, level: _Floats | float, freedom: _Floats | float | None = None) -> _Floats:
     """Return the chance that a true gain is found in its direction: P(T_{ν, λ} > t_{ν, 1 − level/2}) with λ = gain / se.
 
-    It is what `detectable_gain` turns around.
+    This is the inverse of `detectable_gain`.
 
     Parameters
     ----------
@@ -175,12 +175,12 @@ def units_for_gain(
     student: bool = False,
     divisor: _Floats | None = None,
 ) -> _Floats:
-    """Return how many units like these are needed to find a gain with some power, if it is the true one.
+    """Return how many units like these are needed to find a gain with a given power, if it is the true one.
 
-    n' = n · ((z_{1 − level/2} + z_power) · se / gain)², as the standard error falls with the root of the number; by Student's law
-    z²_{1 − level/2} / 2 more (Guenther 1981, doi:10.1080/00031305.1981.10479363), which is within one of what the noncentral law
-    gives at usual levels. Where a test divides by r times ``se``, r z_{1 − level/2} takes the place of z_{1 − level/2} in the
-    first, and the second is multiplied by r (z_{1 − level/2} + r z_power) / (r z_{1 − level/2} + z_power).
+    n' = n · ((z_{1 − level/2} + z_power) · se / gain)², since the standard error falls with the root of the number; by Student's
+    law z²_{1 − level/2} / 2 more (Guenther 1981, doi:10.1080/00031305.1981.10479363), which at usual levels is within one unit of
+    what the noncentral law gives. Where a test divides by r times ``se``, r z_{1 − level/2} takes the place of z_{1 − level/2} in
+    the first, and the second is multiplied by r (z_{1 − level/2} + r z_power) / (r z_{1 − level/2} + z_power).
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
 """Looking again and again: e-processes and confidence sequences of the mean of bounded values, by betting.
 
-Somebody who bets against "the mean is m", on each value with what the values before it suggest, expects to win nothing if it is m.
-So the capital is a martingale: the chance that it ever reaches 1/α is at most α (Ville 1939), however often one looks and whenever
-one stops. The means that nobody got rich against are a confidence sequence: it holds at all looks together.
+Somebody bets against "the mean is m", on each value in the light of the values before it. If the mean is m, the expected win is
+nothing, so the capital is a martingale: the chance that it ever reaches 1/α is at most α (Ville 1939), however often one looks and
+whenever one stops. The means against which the capital has never grown so large form a confidence sequence, which holds at all
+looks together.
 
-The values are independent, or at least each has the same mean whatever came before it, and lie between two bounds that were known
+The values are independent, or at least each has the same mean whatever came before it, and they lie between two bounds known
 beforehand. Bets are the predictable plug-in of Waudby-Smith and Ramdas (2024, doi:10.1093/jrsssb/qkad009), the capital is hedged:
 half is bet on a larger mean, half on a smaller one (their Theorem 3). With x in [0, 1],
 
@@ -12,7 +13,7 @@ half is bet on a larger mean, half on a smaller one (their Theorem 3). With x in
     λ_t = √(2 log(2/α) / (v_(t−1) t log(1 + t)))
     v_t = (¼ + Σ (x_i − a_i)²) / (t + 1),    a_t = (½ + Σ x_i) / (t + 1)
 
-so that λ_t knows the values before x_t only. K⁺ falls as m grows and K⁻ rises; so the means against which neither has ever reached
+so λ_t depends only on the values before x_t. K⁺ falls as m grows and K⁻ rises, so the means against which neither has ever reached
 2/α form an interval.
 """
 
@@ -66,7 +67,7 @@ class ConfidenceSequence:
     at : (look,) int64
         Number of values at each look, increasing.
     lo, hi : (sequence, look) float64
-        Ends; they never move outward. Where lo > hi, no mean fits: the values break the assumptions.
+        Ends; they never move outward. If lo > hi, no mean fits: the values violate the assumptions.
     """
 
     at: NDArray[np.int64]
@@ -84,12 +85,12 @@ class BoundedSequences:
     low, high : float
         Bounds that hold for every value to come; known beforehand, not read off the values.
     alpha : float
-        The level for which the bets are made. What is true of the capital is true at every level.
+        The level for which the bets are optimised. The capital is valid at every level.
 
     Raises
     ------
     ValueError
-        Where a value is outside the bounds, or the bounds or the level are none.
+        If a value is outside the bounds, or the bounds or the level are not valid.
 
     Examples
     --------

@@ -15,8 +15,8 @@ __all__ = ["always_valid_p", "e_benjamini_hochberg", "multiply_e_values"]
 def always_valid_p(log_largest: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return p-values that hold at all looks together: 1 over the largest value of an e-process so far, at most 1.
 
-    Ville's inequality; see Ramdas and others (2023, doi:10.1214/23-STS894). The largest value itself is no e-value: it may be read
-    as this p, and neither averaged nor multiplied.
+    By Ville's inequality; see Ramdas and others (2023, doi:10.1214/23-STS894). The largest value itself is not an e-value: it may
+    be read as this p, but neither averaged nor multiplied.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def always_valid_p(log_largest: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def multiply_e_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return logarithms of products over looks at different data: an e-value again.
+    """Return logarithms of products over looks at different data, which are e-values again.
 
-    It asks that each e-value has a mean of at most 1 whatever the looks before it showed, as it has with new items at every look
-    (Vovk and Wang 2021, doi:10.1214/20-AOS2020). E-values of the same or of overlapping items are averaged instead.
+    Each e-value must have a mean of at most 1 whatever earlier looks showed, as it has with new items at every look (Vovk and Wang
+    2021, doi:10.1214/20-AOS2020). E-values of the same or of overlapping items are averaged instead.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ def multiply_e_values(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def e_benjamini_hochberg(logs: NDArray[np.float64], *, alpha: float) -> NDArray[np.bool_]:
-    """Say which nulls are rejected so that the expected share of false rejections is at most α, whatever their dependence.
+    """Return which nulls are rejected so that the expected share of false rejections is at most α, whatever their dependence.
 
-    e-BH (Wang and Ramdas 2022, doi:10.1111/rssb.12489): the k largest, for the largest k of which each is at least K/(α k). The
-    e-values are those at the time when one stops, not running maxima.
+    e-BH (Wang and Ramdas 2022, doi:10.1111/rssb.12489): the k largest, for the largest k such that each of them is at least K/(α
+    k). Use the e-values at the time of stopping, not running maxima.
 
     Parameters
     ----------
     logs : (hypothesis,) float64
-        nan where there is none: it is not rejected, and not counted in K.
+        nan where there is none: the null is not rejected, and not counted in K.
     alpha : float
 
     Returns

@@ -1,9 +1,9 @@
-"""Spending a level over looks: how small a p must be at each, so that no false alarm in the whole history has a chance of α.
+"""Spending a level over looks: how small p must be at each look, so that the chance of any false alarm is at most α.
 
-Every look at a leaderboard or a nightly build is a test, and each has its chance of a false alarm. Where look k rejects at α w_k,
-and the shares w add up to 1 at most, the chance that any look rejects although nothing differs is α at most (Bonferroni). That asks
-nothing of how looks depend on one another: the same items again, items that overlap, new builds and new systems are all allowed. It
-asks that p is a p at each look, and that the shares do not follow what earlier looks have shown.
+Every look at a leaderboard or a nightly build is a test with a chance of a false alarm. If look k rejects at α w_k, and the shares
+w add up to at most 1, the chance that any look rejects although nothing differs is at most α (Bonferroni). This assumes nothing
+about how looks depend on one another: the same items again, overlapping items, new builds and new systems are all allowed. It does
+assume that p is valid at each look, and that the shares do not depend on what earlier looks showed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Spending:
     Parameters
     ----------
     looks : int, optional
-        Looks of a period: each spends α/looks, and after the last a new period begins, with an α of its own. None: looks without an
-        end have one α together, and look k spends α/(2.11 n log² n), n = k + 1: 49 % at the first look, .13 % at the thirtieth.
+        Looks of a period: each spends α/looks, and after the last a new period begins with an α of its own. None: looks without end
+        share one α, and look k spends α/(2.11 n log² n), n = k + 1: 49 % at the first look, .13 % at the thirtieth.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""How a verdict depends on its units: too few of them, units that are alike, units that a gain rests on."""
+"""How a verdict depends on its units: too few of them, units that are alike, units on which a gain depends."""

@@ -1,4 +1,4 @@
-"""Which items a gain rests on: what each adds to it, and how few must go before it is gone."""
+"""Which items a gain depends on: what each adds to it, and how few must be removed before it is gone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gain_of(statistics: NDArray[np.int64], score: ScoreFunction, direction: floa
 def gains_without(
     statistics: NDArray[np.int64], score: ScoreFunction, direction: float, group: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return the gain without each item, or without each group of items; nan where what is left has no score.
+    """Return the gain without each item, or without each group of items; nan where the rest has no score.
 
     Parameters
     ----------
@@ -58,9 +58,9 @@ def gains_without(
 def contributions(statistics: NDArray[np.int64], score: ScoreFunction, direction: float) -> NDArray[np.float64]:
     """Return what each item contributes to the gain: s(M + dᵢ/2) − s(M − dᵢ/2).
 
-    M are the sums of statistics midway between the two outputs, and dᵢ the difference of the outputs' statistics on item i. An item
-    on which both have the same statistics contributes nothing, and all of them together would be the gain s(M + d/2) − s(M − d/2):
-    contributions add up to it exactly for means, where each is the item's difference over n, and nearly for other scores.
+    M are the sums of statistics midway between the two outputs, and dᵢ is the difference of the outputs' statistics on item i. An
+    item on which both have the same statistics contributes nothing. Contributions add up to the gain s(M + d/2) − s(M − d/2)
+    exactly for means, where each is the item's difference divided by n, and nearly for other scores.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def rank_contributions(adds: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction: float, order: NDArray[np.int64]) -> int | None:
-    """Return how many items must be left out, in this order, until the gain is 0 or less.
+    """Return how many items must be left out, in this order, before the gain is 0 or less.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction
     Returns
     -------
     int or None
-        None where the first is not ahead, or stays so until nothing is left. For means no other items would be fewer; for other
-        scores fewer might do.
+        None if the first is not ahead, or stays ahead until nothing is left. For means this is the smallest possible number; for
+        other scores fewer items might do.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def count_to_flip(statistics: NDArray[np.int64], score: ScoreFunction, direction
 
 
 def is_dead(outputs: Iterable[NDArray[np.integer]]) -> NDArray[np.bool_]:
-    """Return which items do not tell any two systems apart: all systems have the same statistics there.
+    """Return the items on which all systems have the same statistics, and which so tell no two systems apart.
 
     Parameters
     ----------
     outputs : iterable of (item, statistic) int
-        The statistics of each system, which are looked at one by one.
+        The statistics of each system, which are read one at a time.
 
     Returns
     -------

@@ -1,10 +1,10 @@
 """What a test of few units can and cannot say.
 
-- The smallest p there can be (`sign_flip_floor`, `evidence_floor`), and what Holm can reach with it.
+- The smallest possible p (`sign_flip_floor`, `evidence_floor`), and what Holm can reach with it.
 - How often a bootstrap of few units rejects a true null (`expected_rejection`).
 - The tails of Student's t that few units give t = |δ| / se (`StudentTails`). The jackknife's se is unbiased for a mean, so that t
   of Gaussian units has Student's law with G − 1 degrees of freedom. Bootstrap replicates of it, t* = |δ* − δ| / se, are nearly
-  Gaussian, with a spread of √((G − 1)/G). To compare the two takes both away.
+  Gaussian, with a spread of √((G − 1)/G). Comparing the two must undo both.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SMALLEST = 5e-324
 def sign_flip_floor(discordant: NDArray[np.integer], *, mid_p: bool = False) -> NDArray[np.float64]:
     """Return the smallest two-sided p of a sign-flip, sign or McNemar test: 2^(1 − m) with m discordant units, at most 1.
 
-    With ``mid_p`` it is 2^-m, as half of the chance of what was observed is left out: the smallest one of McNemar's mid-p itself.
+    With ``mid_p`` it is 2^-m, the smallest p of McNemar's mid-p test, which counts only half of the chance of the observed outcome.
 
     Examples
     --------
@@ -55,21 +55,21 @@ def sign_flip_floor(discordant: NDArray[np.integer], *, mid_p: bool = False) -> 
 def evidence_floor(
     discordant: NDArray[np.integer], exact: NDArray[np.float64] | None = None, *, mid_p: bool = False
 ) -> NDArray[np.float64]:
-    """Return the smallest p that a number of discordant units can support: no deciding p is below it.
+    """Return the smallest p that a number of discordant units can support: no p that decides is below it.
 
     With m units on which the systems differ it is 2^(1 − m), the smallest p of any exact test, and where m is below
-    `FEW_DISCORDANT` also the exact p itself. A bootstrap knows nothing of units that it has not seen: of 7 wins and 1 loss among
-    100 units it makes .045, where McNemar's test has .070.
+    `FEW_DISCORDANT` also the exact p itself. A bootstrap knows only the observed units: for 7 wins and 1 loss among 100 units it
+    gives .045, and McNemar's test .070.
 
     Parameters
     ----------
     discordant : (pair,) int
-        m; below 0 where it is not known, which leaves no floor.
+        m; below 0 if unknown, which gives no floor.
     exact : (pair,) float64, optional
-        Two-sided p of the exact sign-flip test, nan where it is not known. Leave it out for procedures that have an exact law of
-        their own: theirs may be another null.
+        Two-sided p of the exact sign-flip test, nan where unknown. Omit it for procedures with an exact law of their own, whose
+        null may differ.
     mid_p : bool, optional
-        The procedure leaves out half of the chance of what was observed.
+        The procedure counts only half of the chance of the observed outcome.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def evidence_floor(
 def expected_rejection(units: float, level: float = 0.05) -> float | None:
     """Return the share of true nulls that a two-sided bootstrap test of G independent units rejects, or None below two units.
 
-    The bootstrap's variance is (G − 1)/G of the unbiased one, and its tails are those of a Gaussian where the studentised
-    difference has those of t with G − 1 degrees of freedom: 2 · P(t > z √((G − 1)/G)).
+    The bootstrap's variance is (G − 1)/G of the unbiased one, and its tails are Gaussian, while those of the studentised difference
+    are those of t with G − 1 degrees of freedom: 2 · P(t > z √((G − 1)/G)).
 
     Examples
     --------
@@ -103,14 +103,14 @@ def expected_rejection(units: float, level: float = 0.05) -> float | None:
 def holm_within_reach(p: NDArray[np.float64], floor: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
     """Tell which pairs Holm rejects when each has its floor in place of a smaller p, all of them at once.
 
-    It never becomes True when any p or floor rises, as Holm's own decision does not: so bounds of all p bound it.
+    Like Holm's own decision, it never becomes True when any p or floor rises, so bounds of all p bound it.
 
     Parameters
     ----------
     p : (pair,) float64
         p-values of one family; nan where there is none.
     floor : (pair,) float64
-        What none of them is taken to be below.
+        Their lower limits.
     alpha : float
         Level of the family.
 
@@ -134,7 +134,7 @@ class StudentTails:
     Parameters
     ----------
     units : float
-        Effective ones of a test set, from `pipeline.inference.unit_diagnostics.units.effective_units`.
+        Effective units of a test set, from `pipeline.inference.unit_diagnostics.units.effective_units`.
     strata : int, optional
     """
 
@@ -158,8 +158,8 @@ class StudentTails:
     def p_value(self, delta: NDArray[np.float64], se: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the two-sided p of gains with the jackknife's standard error: 2 P(T_{G−H} ≥ |δ| / se); nan without spread.
 
-        What `to_replicates` is for a maximum over pairs this is for a pair by itself, and it is free of Monte-Carlo error. With
-        less than one degree of freedom nothing can be tested, and p is 1.
+        This corrects a pair by itself as `to_replicates` corrects a maximum over pairs, without Monte-Carlo error. With less than
+        one degree of freedom nothing can be tested, and p is 1.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class StudentTails:
         return np.asarray(2 * stdtr(self.freedom, -t), np.float64)
 
     def tail(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the one-sided p of statistics of a fixed direction, P(T_{G−H} ≥ t); nan of nan.
+        """Return the one-sided p of statistics in a fixed direction, P(T_{G−H} ≥ t); nan where t is nan.
 
         With less than one degree of freedom nothing can be tested, and p is 1.
 
@@ -186,10 +186,10 @@ class StudentTails:
         return np.asarray(stdtr(self.freedom, -np.asarray(t, np.float64)), np.float64)
 
     def to_replicates(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the value that replicates must reach in place of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
+        """Return the value that replicates must reach instead of t: z with 2 Φ(−z / spread) = 2 P(T_{G−H} > t).
 
-        It rises with t, is odd, is below t in size, and t itself as G → ∞. With less than one degree of freedom it is 0, which
-        every replicate reaches.
+        It is odd, rises with t, is smaller than t in size, and approaches t as G → ∞. With less than one degree of freedom it is 0,
+        which every replicate reaches.
 
         Examples
         --------

@@ -1,13 +1,13 @@
 """Pairs that differ on few right-or-wrong units: their exact p, and a scale that makes it comparable to the t of other pairs.
 
-Of m < 20 such units t has few values, whose chances a bootstrap does not know: by its t* a further win may raise p. But the law of
-wins is known, as each discordant unit is as likely a loss. So p of such a pair is that of McNemar's exact test (McNemar 1947,
-doi:10.1007/BF02295996), and in a family the pair counts for the two-sided quantile of that p.
+With m < 20 such units t takes few values, whose chances a bootstrap does not know: by its t* a further win may raise p. But the law
+of wins is known, since under the null each discordant unit is equally likely to be a loss. So the p of such a pair is that of
+McNemar's exact test (McNemar 1947, doi:10.1007/BF02295996), and in a family its t is replaced by the two-sided quantile of that p.
 
-Its replicates count for the quantile of a chance, too: that of all resamples with as large a t* or a larger one, of which each has
-W* wins and L* losses with a known chance. Both are quantiles of Student's law with n − 1 degrees of freedom of n units, which t of
-a mean of so many units has, so that the largest value of all pairs is a maximum of like quantities. No replicate counts for more
-than m wins without a loss, whose p is 2^(1 − m).
+Each t* is also replaced by the quantile of a chance: that of a resample with a t* at least as large, which is known because the law
+of wins W* and losses L* in a resample is. Both are quantiles of Student's law with n − 1 degrees of freedom, which the t of a mean
+of n units has, so the maximum over all pairs compares like with like. No t* counts for more than m wins without a loss, whose p is
+2^(1 − m).
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ _STEPS, _PLACES = 256, 2048  # of an index of t*: most are below 8
 
 @dataclass(frozen=True, eq=False)
 class FewWins:
-    """The pairs of a measure that differ on few such units, and what they and their replicates count as.
+    """The pairs of a measure that differ on few such units, and what replaces their t and t*.
 
     Parameters
     ----------
     wins, losses : (pair,) int64
-        Of the better system: fewer than `FEW_DISCORDANT` units differ, each scores one of two values, none is drawn within strata,
-        and there is a standard error. −1 of other pairs.
+        Of the better system, for pairs that differ on fewer than `FEW_DISCORDANT` units with one of two values each, not drawn
+        within strata, and that have a standard error; −1 for other pairs.
     p : (pair,) float64
-        McNemar's exact p, two-sided; nan of other pairs.
+        McNemar's exact p, two-sided; nan for other pairs.
     counts : (pair,) float64
-        What t counts for; nan of other pairs.
+        What replaces t; nan for other pairs.
     most : (pair,) float64
-        What t* count for at most; infinite of other pairs.
+        The cap of t*; infinite for other pairs.
     slack : (pair,) float64
-        How much smaller a t* may be than another and still be equal to it.
+        The largest difference at which two t* count as equal.
     units : int
         n.
     """
@@ -87,7 +87,7 @@ class FewWins:
         return cls(wins, losses, p, counts, most, slack, units)
 
     def put_on_scale(self, block: Studentised) -> None:
-        """Overwrite the t* of such pairs in a block by what they count for, but for their cap."""
+        """Overwrite the t* of such pairs in a block by what replaces them, without the cap."""
         scales: dict[tuple[int, int], _Scale] = {}
         for row in np.flatnonzero(self.chosen[block.pair]).tolist():
             pair = block.pair[row]
@@ -98,7 +98,7 @@ class FewWins:
 
 
 def mcnemar_of_few(wins: NDArray[np.integer], discordant: NDArray[np.integer]) -> _Floats:
-    """Return 2 P(X ≥ wins) of X binomial (m, ½), at most 1: exactly, of m below `FEW_DISCORDANT` and no fewer wins than losses.
+    """Return 2 P(X ≥ wins), X binomial (m, ½), at most 1: exactly, for m below `FEW_DISCORDANT` and wins not below losses.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What each item adds to a system's score: its own score where the metric is a mean, else the score minus that without it."""
+"""What each item adds to a system's score: its own score if the metric is a mean, otherwise the score minus that without it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["effects_of_items", "scores_of_items"]
 def effects_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64]:
     """Return, for each item, the score of all items minus the score without it.
 
-    The gain of one system over another less the gain without an item is the difference of the two systems' effects: effects of each
-    system tell of any pair.
+    The gain of one system over another minus the gain without an item is the difference of the two systems' effects, so the effects
+    of single systems describe any pair.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def effects_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDA
     Returns
     -------
     (item,) float64
-        nan where what is left has no score.
+        nan where the rest has no score.
 
     Examples
     --------
@@ -40,13 +40,13 @@ def effects_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDA
 
 
 def scores_of_items(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArray[np.float64] | None:
-    """Return the score of each item alone; None where the score of all is not their mean.
+    """Return the score of each item alone; None if the score of all items is not their mean.
 
     Parameters
     ----------
     statistics : (item, statistic) int64
     score : callable
-        Takes (statistic, …) sums; of a ratio the last statistic is the denominator.
+        Takes (statistic, …) sums; the last statistic of a ratio is the denominator.
 
     Examples
     --------

@@ -1,17 +1,16 @@
 """Pairs for which no available test holds its level, so that a small p is not a verdict.
 
-A test knows of heavy tails only what is drawn of them. Scores of which a few fail totally have a standard error that is too small
-whenever the failures happen to be missing, and every test then rejects true nulls too often. Three signs of that can be seen:
+A test knows about heavy tails only what was drawn. If a few scores fail totally, the standard error is too small whenever the
+failures happen to be missing, and every test then rejects true nulls too often. Three signs of that can be seen:
 
-- *few units*: graded scores of fewer than 20, or of units so unequal that they count as fewer than 6.
-- *rare losses*: a skewness against the gain. The better system loses much on few units, and so few do not tell how many more there
-  are.
-- *failures of others*: fewer than 100 units, a pair of the same systems in which a single unit carries the variance, and none such
-  in the pair itself. What happens to others may happen to these, on units that were not drawn.
+- *few units*: graded scores on fewer than 20 units, or on units so unequal that they are worth fewer than 6.
+- *rare losses*: skewness against the gain. The better system loses much on a few units, which do not show how many more there are.
+- *failures of others*: with fewer than 100 units, a few units account for the variance of another pair, but not of this one. What
+  happens to others may happen to these systems too, on units that were not drawn.
 
-Differences of one size, as of 0/1 scores, have neither of the first two: whatever is drawn, wins and losses are equally likely
-under the null, and few of them are held by an exact test (`pipeline.inference.unit_diagnostics.few_units.evidence_floor`). What
-leaves no trace in any pair cannot be seen: docs/levels.md says what that costs.
+Differences of one size, as of 0/1 scores, are exempt from the first two: wins and losses are equally likely under the null, and
+with few of them p is not below that of an exact test (`pipeline.inference.unit_diagnostics.few_units.evidence_floor`). What leaves
+no trace in any pair cannot be seen: docs/levels.md says how many wrong verdicts that causes.
 """
 
 from __future__ import annotations
@@ -59,19 +58,19 @@ class UnitShape:
     Parameters
     ----------
     units : int
-        As they are drawn.
+        The number of units drawn.
     effective : float or None
-        So many units of equal size vary as much; None where that is not known.
+        The number of units of equal size that vary as much; None if unknown.
     discordant : (pair,) int64
-        Units on which the two systems differ; below 0 where that is not known.
+        Units on which the two systems differ; below 0 if unknown.
     acceleration : (pair,) float64
-        A sixth of the skewness of the influence values over √n, as of BCa intervals, in the direction of the observed gain: below 0
-        where the long tail is one of losses. nan where it is not known.
+        A sixth of the skewness of the influence values, divided by √n, as for BCa intervals, in the direction of the observed gain:
+        below 0 if the long tail is one of losses; nan if unknown.
     kurtosis : (pair,) float64
-        Of the influence values, n Σu⁴ / (Σu²)²; nan where it is not known.
+        Of the influence values, n Σu⁴ / (Σu²)²; nan if unknown.
     one_size : (pair,) bool
-        All units on which the two differ do so by as much, in one direction or the other; it matters only of few units, and where
-        the tail is one of losses.
+        All units on which the two differ do so by the same amount, in either direction; it matters only with few units, or if the
+        long tail is one of losses.
     """
 
     units: int
@@ -97,12 +96,12 @@ class UnitShape:
 def find_undecided(shape: UnitShape) -> NDArray[np.int8]:
     """Find the pairs that cannot be decided, whatever their p.
 
-    A further system may take a verdict from a pair, and never gives one.
+    A further system may take a verdict away from a pair, but never gives it one.
 
     Returns
     -------
     (pair,) int8
-        Position in `UNDECIDED`; the first reason of several.
+        Position in `UNDECIDED`; the first of several reasons.
 
     Examples
     --------
@@ -143,9 +142,9 @@ def _differ_by_one_size(measure: Measure, pairs: NDArray[np.integer]) -> NDArray
 
 
 def explain_undecided(reason: str, *, units: int, most: int | None = None, models: bool = False) -> str:
-    """Say why a pair is not decided, and what would help; with ``most`` of test sets that have between so many units.
+    """Say why a pair is not decided, and what would help; with ``most``, for test sets that have from ``units`` to so many units.
 
-    Of ``models`` the scores are means over runs, and these are graded whatever the scores are.
+    For ``models`` the scores are means over runs, which are graded whatever the scores of runs are.
 
     Examples
     --------

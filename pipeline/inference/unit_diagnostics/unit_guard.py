@@ -1,4 +1,4 @@
-"""p-values that rest on too few units: warn about them, and correct for few units."""
+"""p-values based on too few units: warn about them, and correct them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Corrected:
     p : (pair,) float64
         Two-sided, by t with G − 1 degrees of freedom; nan below two units, or without spread.
     half_width : (pair,) float64
-        Of the interval about the observed gain at level 1 − alpha that belongs to this p.
+        Half the width of the interval around the observed gain, at level 1 − alpha, that belongs to this p.
     se : (pair,) float64
         Spread of the replicates times √(G/(G − 1)).
     """
@@ -46,17 +46,17 @@ def correct_few_units(
 ) -> Corrected:
     """Test δ = 0 by t with G − 1 degrees of freedom and the bootstrap's spread times √(G/(G − 1)).
 
-    The spread of replicates is √((G − 1)/G) of the unbiased standard error, and its own error gives the statistic the tails of
-    t: `expected_rejection` says what it costs to forget both. Exact for the mean of equally large Gaussian units; for units of
-    unequal size, with the effective units as G, an approximation.
+    The spread of replicates is √((G − 1)/G) of the unbiased standard error, whose own error gives the statistic the tails of t:
+    `expected_rejection` says how often a test that ignores both is wrong. Exact for the mean of Gaussian units of equal size; an
+    approximation for units of unequal size, with the effective units as G.
 
     Parameters
     ----------
     delta : (pair,) float64
         Observed gain; the sign does not matter.
     spread : (pair,) float64
-        Standard deviation of δ* over bootstrap replicates of units. The jackknife's standard error is unbiased already: give
-        it times √((G − 1)/G).
+        Standard deviation of δ* over bootstrap replicates of units. Instead of it the jackknife's standard error, which is already
+        unbiased, may be given times √((G − 1)/G).
     units : float
         G, from `pipeline.inference.unit_diagnostics.units.effective_units`.
     alpha : float, optional
@@ -91,7 +91,7 @@ def expected_stratified_rejection(units: float, strata: int, level: float = 0.05
     Parameters
     ----------
     units : float
-        G, effective where units are of unequal size.
+        G; effective units if they are of unequal size.
     strata : int
         H.
     level : float, optional
@@ -115,7 +115,7 @@ def guard_units(effective: float, discordant: NDArray[np.integer]) -> NDArray[np
     effective : float
         From `pipeline.inference.unit_diagnostics.units.effective_units`.
     discordant : (pair,) int
-        Units on which the two systems differ. A pair without any is identical: nothing is tested, nothing is warned of.
+        Units on which the two systems differ. A pair without any is identical, so nothing is tested and there is no warning.
 
     Returns
     -------

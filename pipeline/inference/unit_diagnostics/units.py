@@ -1,7 +1,7 @@
 """How alike the items of a unit are, for each pair: intra-cluster correlation, design effect, effective units.
 
-All of it is of the paired, linearised difference: what leaving an item out moves. Two systems can each be strongly clustered
-while their difference is not, and the other way round; so every pair has its own.
+Everything concerns the paired, linearised difference: how it changes when an item is left out. Two systems can each be strongly
+clustered while their difference is not, and vice versa, so every pair has its own values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class UnitEffects:
     correlation : (pair,) float64
         Intra-cluster correlation, between −1/(n0 − 1) and 1.
     design_effect : (pair,) float64
-        Variance of the difference when units are independent, over that when items are.
+        Variance of the difference if units are independent, divided by that if items are.
     reason : (pair,) int8
         Position in `REASONS`.
     """
