@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pipeline.compiled import kernel
 from pipeline.compiled.loops import count_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
+from pipeline.compiled.small_work import FewSoFar, is_at_hand
 from pipeline.inference.multiple_comparisons.reached import Reached
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import Measure
@@ -44,6 +45,11 @@ _LESS, _MORE = np.float32(1 - 2.0**-18), np.float32(1 + 2.0**-18)
 _ROUNDING = np.float32(2.0**-20)  # of n Q + M², where n Q − M² is off by 2^-23 of it
 _VAST = 1e30  # squares of t beyond this are not told from each other
 _NEIGHBOURS = 3  # systems: pairs are counted in squares of these, whose bits stay in the first-level cache
+
+_FEW = 128  # pairs: of fewer, laying out the bits takes as long as making all t*
+_is_little = FewSoFar(MANY - 1, MANY, at_hand=lambda: _is_at_hand())
+"""Multiply-adds of a family, and of all families so far, that take less time than compiling this would. Where it is on disk, it is
+used after a sixteenth of the second number."""
 
 
 class _Family(NamedTuple):
@@ -71,7 +77,7 @@ def count_in_bits(
     """Count what |t*| of the replicates 0 … reach.
 
     None if every t* must be computed: if statistics are not 0 or 1 over one denominator, within strata, with too many units, with
-    so few pairs that compiling this takes longer than it saves, and if two systems differ on nearly all units.
+    so few pairs, in all so far, that compiling this takes longer than it saves, and if two systems differ on nearly all units.
 
     Parameters
     ----------
@@ -87,14 +93,14 @@ def count_in_bits(
     pairs, units = measure.pairs.astype(np.int64)[chosen], len(measure.statistics)
     if not isinstance(draws, Draws) or measure.form != "ratio" or not 2 <= units <= MOST_UNITS:
         return None
-    if replicates * units * len(pairs) < MANY:
-        return None
     systems, places = np.unique(pairs, return_inverse=True)
     numerators, denominators = measure.statistics[:, systems].transpose(2, 1, 0)
     denominator = int(denominators[0, 0])
     if np.any(numerators & ~1) or np.any(denominators != denominator):
         return None
     if denominator <= 0 or units * denominator**2 >= FLOAT64_LIMIT // 4:
+        return None
+    if _takes_longer(replicates * units * len(pairs), len(pairs)):
         return None
     pairs = np.ascontiguousarray(places.reshape(-1, 2))
     right, whole, factor = numerators.sum(axis=1), float(units * denominator), ratio_factor(measure)
@@ -142,6 +148,19 @@ def count_in_bits(
             return None
         there[:] = largest[: len(there)]
     return found
+
+
+def _takes_longer(work: int, pairs: int) -> bool:
+    return work < MANY and (pairs < _FEW or _is_little(work))
+
+
+def _is_at_hand() -> bool:
+    words, single, number, place = np.empty((1, 1, 1), np.uint64), np.empty(0, np.float32), np.empty(0), np.empty(0, np.int64)
+    pairs, key = np.empty((0, 2), np.int64), np.uint64(0)
+    family = _Family(pairs, single, number, number, number, single, single, place)
+    counts = np.empty((0, 0), np.uint16)
+    given = (family, np.empty((0, 0)), words, 0, pairs, place, counts, 0, 0.0, (0.0, 0.0), 0, number, place, place)
+    return is_at_hand(_count, *given) and is_at_hand(lay_out, key, key, 0, words[0], words)
 
 
 @kernel(error_model="numpy")

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from pipeline.compiled.small_work import FewSoFar
 from pipeline.inference.multiple_comparisons import reached_in_bits, studentised_max_t
 from pipeline.inference.multiple_comparisons.reached_in_bits import count_in_bits
 from pipeline.resampling.draws import Draws
@@ -136,7 +137,26 @@ def test_other_statistics_strata_and_little_work_are_left_to_others(monkeypatch)
     assert [ask(lengths), ask(twice), ask(vast), ask(negative), ask(measured(right, form="general"))] == [None] * 5
     assert ask(layered, StratifiedDraws(3, stratum)) is None
     monkeypatch.setattr(reached_in_bits, "MANY", 2**36)
+    monkeypatch.setattr(reached_in_bits, "_is_little", lambda work: True)
     assert ask(measured(right)) is None
+
+
+@pytest.mark.parametrize("at_hand", [False, True])
+def test_little_work_that_comes_again_is_counted_in_bits_too_and_sooner_where_the_kernels_are_on_disk(monkeypatch, at_hand):
+    """Families of many test sets, of which each is too small for the compiler to be worth while."""
+    units, draws = 40, Draws(3, 40, 40)
+    measure, chosen = measured(calm(np.random.default_rng(7), units)), np.arange(len(PAIRS))
+    given = {"replicates": 16, "least": np.ones(len(PAIRS))}
+    assert count_in_bits(draws, measure, chosen=chosen, **given) is not None
+    assert reached_in_bits._is_at_hand()  # now: it is asked for what is called
+    work = 16 * units * len(PAIRS)
+    monkeypatch.setattr(reached_in_bits, "MANY", 32 * work)
+    few = FewSoFar(32 * work - 1, 32 * work, at_hand=lambda: at_hand and reached_in_bits._is_at_hand())
+    monkeypatch.setattr(reached_in_bits, "_is_little", few)
+    found = [count_in_bits(draws, measure, chosen=chosen, **given) is not None for _ in range(34)]
+    assert found == ([False] * 2 + [True] * 32 if at_hand else [False] * 32 + [True] * 2)
+    few_pairs = {"chosen": chosen[:127], "replicates": 16, "least": np.ones(127)}
+    assert count_in_bits(draws, measure, **few_pairs) is None  # of so few, bits save nothing
 
 
 def test_where_one_system_is_right_and_the_other_wrong_on_all_units_each_t_is_made():
