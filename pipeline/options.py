@@ -13,7 +13,7 @@ import inspect
 import re
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from pipeline.errors import Problem, StudyError
 
@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+OtherWords: TypeAlias = Mapping[str, str] | None
 
 KINDS = {
     "string_type": "text",
@@ -66,11 +67,17 @@ def _bare(word: str) -> str:
     return word.casefold().lstrip("-")
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def _as_letters(name: str) -> str:
+    """Return a name without what differs between tools that mean the same: case, dashes, "test" at its end, -ise and -ize."""
+    return re.sub(r"[^a-z0-9]", "", name.casefold()).removesuffix("test").replace("z", "s")
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6, others: OtherWords = None) -> str | None:
     """Return the known word that is most like one that is not known, whatever their case; None where none is like it.
 
     A word that other tools use for a known one comes first, then, for a word that ends in "test", what the rest of it names, then
-    the only one that begins with the word, then the first that has it between dashes.
+    the only one that begins with the word, then the first that has it between dashes. ``others`` has more words of other tools,
+    with the known ones.
 
     Examples
     --------
@@ -84,10 +91,12 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     ('paired-t', 'sign')
     >>> nearest("bootstrap", ["paired-bootstrap", "exact-bootstrap"])
     'paired-bootstrap'
+    >>> nearest("Randomisation", ["swaps"], others={"randomization test": "swaps"})
+    'swaps'
     """
     spelled = {_bare(one): one for one in known if one != word}
     bare = _bare(word)
-    ours = OTHER_WORDS.get(bare.replace("-", "_"))
+    ours = {_as_letters(name): one for name, one in {**OTHER_WORDS, **(others or {})}.items()}.get(_as_letters(word))
     if ours in spelled:
         return spelled[ours]
     stem = re.sub(r"[-_ ]?test$", "", bare)
@@ -104,20 +113,22 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
     return spelled[close[0]] if close else None
 
 
-def meant(word: str, known: Iterable[str]) -> str | None:
+def meant(word: str, known: Iterable[str], *, others: OtherWords = None) -> str | None:
     """Return the help for a word that is not known where one is like it, for messages that list the known words themselves."""
-    close = nearest(word, known)
+    close = nearest(word, known, others=others)
     return f"did you mean '{close}'?" if close is not None else None
 
 
-def suggest(word: str, known: Iterable[str], *, otherwise: str | None = None, listed: bool = False) -> str | None:
+def suggest(
+    word: str, known: Iterable[str], *, otherwise: str | None = None, listed: bool = False, others: OtherWords = None
+) -> str | None:
     """Return the help for a word that is not known: the one that was meant, or those there are.
 
     Parameters
     ----------
     word : str
-    known : iterable of str
-        The words that are known.
+    known, others
+        The words that are known, and those of other tools, as `nearest` takes them.
     otherwise : str, optional
         What to say in place of listing all words, where none is like it.
     listed : bool
@@ -133,7 +144,7 @@ def suggest(word: str, known: Iterable[str], *, otherwise: str | None = None, li
     'there are: bleu, chrf'
     """
     names = [*known]
-    did_you_mean = meant(word, names)
+    did_you_mean = meant(word, names, others=others)
     there_are = f"there are: {', '.join(names)}" if names else "there are none" if listed else None
     if did_you_mean is not None:
         return f"{did_you_mean} ({there_are})" if listed else did_you_mean
@@ -222,10 +233,8 @@ def check_names(option: str, value: Sequence[str] | str | None) -> tuple[str, ..
     >>> check_names("against", None), check_names("against", "news"), check_names("against", ("news", "talks"))
     ((), ('news',), ('news', 'talks'))
     """
-    if value is None:
-        return ()
-    names = (value,) if isinstance(value, str) else tuple(value)
-    if not names:
+    names = () if value is None else (value,) if isinstance(value, str) else tuple(value)
+    if value is not None and not names:
         raise ValueError(f"{option} is an empty list: leave it out for all, or name some")
     return names
 
@@ -241,13 +250,9 @@ def read_options(kind: type[T], options: Mapping[str, Any], *, analysis: str) ->
         P101 for each key that ``kind`` does not have, P103 for each value of another type, P104 for a value it refuses.
     """
     known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]  # T is a dataclass by contract
+    said = f"the analysis {analysis!r} has no option "
     problems = [
-        Problem(
-            "P101",
-            f"the analysis {analysis!r} has no option {str(key)!r}",
-            where=f"analyses.{analysis}.{key}",
-            help=suggest(str(key), known),
-        )
+        Problem("P101", f"{said}{str(key)!r}", where=f"analyses.{analysis}.{key}", help=suggest(str(key), known))
         for key in options
         if key not in known
     ]

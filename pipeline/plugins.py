@@ -96,8 +96,13 @@ def describe_plugin(point: EntryPoint) -> str:
     return f"{point.value} of the package {point.dist.name} {point.dist.version}" if point.dist else point.value
 
 
-def refuse_unknown(family: str, name: str) -> None:
+def refuse_unknown(family: str, name: str, *, others: Callable[[], Mapping[str, str]] = dict) -> None:
     """Refuse a name that no member of a family has, without importing any.
+
+    Parameters
+    ----------
+    others : callable, optional
+        Returns the names by which others call members, with ours; called where a name is refused.
 
     Raises
     ------
@@ -107,7 +112,7 @@ def refuse_unknown(family: str, name: str) -> None:
     known = list_plugins(family)
     if name not in known:
         kind, several = _kind_of(family), [part.strip() for part in name.split(",")]
-        help_ = suggest(name, known, listed=True)
+        help_ = suggest(name, known, listed=True, others=others())
         if len(several) > 1 and set(several) <= set(known):
             flags = f"`-m {' -m '.join(several)}` or " if kind == "metric" else ""
             help_ = f"name each by itself: {flags}`[{', '.join(several)}]`"

@@ -41,19 +41,22 @@ def procedures(names: tuple[str, ...], as_json: bool) -> None:
     --json adds the formula of the p that verdicts use.
     """
     from pipeline.errors import PluginError
-    from pipeline.procedures.registry import PROCEDURES
+    from pipeline.procedures.registry import PROCEDURES, other_names
 
-    rows, lines = [], []
+    rows: list[dict[str, Any]] = []
+    lines = []
     for name in PROCEDURES:
         try:
             found = PROCEDURES[name]
         except PluginError as error:  # it is installed, and what it needs is not
-            rows.append({"name": name, "null": None, "when": None, "formula": None, "page": None})
+            rows.append({"name": name, "null": None, "when": None, "also_called": [], "formula": None, "page": None})
             lines.append(error.problems[0].message)
             continue
-        rows.append({"name": name, "null": found.null, "when": found.when, "formula": found.formula, "page": found.page})
-        lines.append("; ".join([f"null: {found.null}", f"prefer it {found.when}", *filter(None, [found.page])]))
-    _show("procedures", rows, lines, names, as_json)
+        row = {"name": name, "null": found.null, "when": found.when, "also_called": list(found.also_called)}
+        rows.append({**row, "formula": found.formula, "page": found.page})
+        also = [f"also called {', '.join(found.also_called)}"] if found.also_called else []
+        lines.append("; ".join([f"null: {found.null}", f"prefer it {found.when}", *also, *filter(None, [found.page])]))
+    _show("procedures", rows, lines, names, as_json, others=other_names())
 
 
 @cli.command()
@@ -272,12 +275,20 @@ def _options(row: Mapping[str, Any]) -> str:
     return f"; options: {', '.join(row['options'])}" if row["options"] else ""
 
 
-def _show(title: str, rows: Sequence[Mapping[str, object]], lines: Sequence[str], names: Sequence[str], as_json: bool) -> None:
+def _show(
+    title: str,
+    rows: Sequence[Mapping[str, object]],
+    lines: Sequence[str],
+    names: Sequence[str],
+    as_json: bool,
+    *,
+    others: Mapping[str, str] | None = None,
+) -> None:
     """Print the rows of these names, or all: a line each, or one document."""
     known = [str(row["name"]) for row in rows]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        help_ = meant(unknown, known) or f"`pipeline {title}` lists them all"
+        help_ = meant(unknown, known, others=others) or f"`pipeline {title}` lists them all"
         raise UsageError.of("P005", f"`pipeline {title}` lists no {unknown!r}", help=help_)
     kept = [(row, line) for row, line in zip(rows, lines, strict=True) if not names or row["name"] in names]
     if as_json:

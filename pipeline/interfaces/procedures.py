@@ -68,6 +68,8 @@ class Procedure:
     counter : str
         "module:function" that counts the replicates of a block of cells; empty where nothing is drawn. It is called as those of
         `pipeline.tasks.resample` are.
+    also_called : tuple of str
+        What other tools and papers call it: who asks for it by such a name is told ours.
     default : bool
         Studies that name no procedure have this one.
     keeps_scores : bool
@@ -133,6 +135,7 @@ class Procedure:
     compute: str = ""
     part: str = ""
     counter: str = ""
+    also_called: tuple[str, ...] = ()
     default: bool = False
     keeps_scores: bool = False
     tests_margin: bool = False

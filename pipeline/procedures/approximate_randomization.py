@@ -33,6 +33,14 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/approximate-randomization.md",
     counter="pipeline.tasks.resample:count_swaps",
+    also_called=(
+        "permutation test",
+        "paired permutation test",
+        "randomization test",
+        "stratified shuffling",
+        "swap test",
+        "paired-ar",
+    ),
     strata="apart",
     # Swapped outputs are centred at 0, as the null has them: they tell nothing of the gain's own spread. Their two tails are
     # mirror images, so that #(δ° < −δ) is no other test than #(δ° > δ). That one leaves ties out, and serves thresholds only:

@@ -24,6 +24,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/exact-sign-flip.md",
     compute="pipeline.inference.direct.exact:exact_tests",
+    also_called=("sign flip", "exact permutation test", "exact randomization test", "Fisher's randomization test"),
     part="sign-flip",
     strata="apart",
     needs_ratio=True,

@@ -23,6 +23,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/mcnemar.md",
     compute="pipeline.inference.direct.unit_tests:mcnemar",
+    also_called=("exact McNemar test",),
     strata="apart",
     needs_ratio=True,
     one_sided="P(X ≥ wins), X binomial over the discordant units: ties count",

@@ -23,6 +23,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/mcnemar.md",
     compute="pipeline.inference.direct.unit_tests:mcnemar_mid_p",
+    also_called=("mid-p McNemar test", "mid-p"),
     strata="apart",
     needs_ratio=True,
     one_sided="P(X > wins) + ½ P(X = wins), X binomial over the discordant units",

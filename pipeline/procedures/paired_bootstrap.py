@@ -55,6 +55,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/paired-bootstrap.md",
     counter="pipeline.tasks.resample:count_resamples",
+    also_called=("bootstrap", "paired-bs", "bootstrap resampling", "paired bootstrap resampling", "Koehn's bootstrap"),
     default=True,
     keeps_scores=True,
     tests_margin=True,

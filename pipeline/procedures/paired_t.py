@@ -32,6 +32,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/paired-t.md",
     compute="pipeline.procedures.paired_t:compute",
+    also_called=("t-test", "Student's t-test", "dependent t-test", "ttest_rel", "Student"),
     one_sided="P(t_{n−1} ≥ δ / se)",
     needs_units=True,
 )

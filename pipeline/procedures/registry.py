@@ -6,7 +6,15 @@ from pipeline.errors import PluginError
 from pipeline.interfaces import Procedure
 from pipeline.plugins import PluginValues, import_function, in_tree
 
-__all__ = ["PROCEDURES", "check_procedure", "default_procedure", "exact_limit", "formula_of", "usable_procedures"]
+__all__ = [
+    "PROCEDURES",
+    "check_procedure",
+    "default_procedure",
+    "exact_limit",
+    "formula_of",
+    "other_names",
+    "usable_procedures",
+]
 
 PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not known.default, not known.draws))
 """By name: the default, those that draw, those that compute; then those of other packages."""
@@ -15,6 +23,11 @@ PROCEDURES = PluginValues("procedures", Procedure, place=lambda known: (not know
 def usable_procedures() -> list[Procedure]:
     """Return all procedures that can be imported."""
     return PROCEDURES.usable()
+
+
+def other_names() -> dict[str, str]:
+    """Return by what names others call our procedures, each with ours; no other package is imported."""
+    return {also: name for name in PROCEDURES.own() for also in PROCEDURES[name].also_called}
 
 
 def exact_limit(procedure: str) -> Procedure | None:

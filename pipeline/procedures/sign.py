@@ -23,6 +23,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/sign.md",
     compute="pipeline.inference.direct.unit_tests:sign_test",
+    also_called=("binomial test", "Dixon-Mood test"),
     strata="apart",
     needs_ratio=True,
     of_gain=False,

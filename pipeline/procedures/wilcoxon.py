@@ -24,6 +24,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/wilcoxon.md",
     compute="pipeline.inference.direct.unit_tests:wilcoxon",
+    also_called=("signed-rank test", "Wilcoxon signed-rank test"),
     strata="apart",
     needs_ratio=True,
     of_gain=False,

@@ -177,7 +177,8 @@ def _type_help(path: KeyPath, value: Any, details: Sequence[tuple[ErrorDetails, 
     if isinstance(value, str) and "literal_error" in kinds:
         expected = " ".join(str(detail.get("ctx", {}).get("expected", "")) for detail, _ in details)
         choices = expected.split("'")[1::2]
-        return meant(value, choices)
+        ours = next(filter(None, (detail.get("ctx", {}).get("meant") for detail, _ in details)), None)
+        return meant(value, choices, others={value: ours} if ours else None)
     return None
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from pipeline.options import nearest
+
 __all__ = ["Frozen", "known_name", "name_alone"]
 
 
@@ -17,14 +19,18 @@ class Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
 
-def known_name(names: Collection[str], kind: str) -> Callable[[Any], Any]:
-    """Return a validator that accepts installed names, and refuses others with the error of a literal."""
+def known_name(names: Collection[str], kind: str, *, others: Callable[[], Mapping[str, str]] = dict) -> Callable[[Any], Any]:
+    """Return a validator that accepts installed names, and refuses others with the error of a literal.
+
+    Its context has under ``meant`` what is meant by a name that others use, as ``others`` returns them with ours.
+    """
 
     def check(name: Any) -> Any:
         if not isinstance(name, str) or name not in names:
             *some, last = map(repr, names)
             expected = f"{', '.join(some)} or {last}" if some else last
-            raise PydanticCustomError("literal_error", "there is no such {kind}", {"kind": kind, "expected": expected})
+            context = {"kind": kind, "expected": expected, "meant": nearest(str(name), names, others=others())}
+            raise PydanticCustomError("literal_error", "there is no such {kind}", context)
         return name
 
     return check

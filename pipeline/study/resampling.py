@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
-from pipeline.procedures.registry import PROCEDURES, default_procedure
+from pipeline.procedures.registry import PROCEDURES, default_procedure, other_names
 from pipeline.resampling.address import MOST_REPLICATES
 from pipeline.study.frozen import Frozen, known_name
 
@@ -44,7 +44,7 @@ IntervalName = Literal[
 ]
 
 
-ProcedureName = Annotated[str, AfterValidator(known_name(PROCEDURES, "procedure"))]
+ProcedureName = Annotated[str, AfterValidator(known_name(PROCEDURES, "procedure", others=other_names))]
 """The name of an installed procedure."""
 
 

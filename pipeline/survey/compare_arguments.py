@@ -15,6 +15,7 @@ from pipeline.items.discover import find_outputs
 from pipeline.items.names import name_outputs
 from pipeline.metrics.registry import is_metric
 from pipeline.plugins import refuse_unknown
+from pipeline.procedures.registry import other_names
 from pipeline.resampling.address import MOST_REPLICATES
 from pipeline.study.yaml_values import parse_flow
 
@@ -171,9 +172,10 @@ def refuse_settings(preset: str | None, procedures: OneOrMore, replicates: int |
     UsageError
         P125 where more replicates are asked for than a run can draw.
     """
-    for family, names in (("presets", [] if preset is None else as_paths(preset)), ("procedures", as_paths(procedures))):
-        for name in names:
-            refuse_unknown(family, name)
+    for name in [] if preset is None else as_paths(preset):
+        refuse_unknown("presets", name)
+    for name in as_paths(procedures):
+        refuse_unknown("procedures", name, others=other_names)
     if replicates is not None and replicates > MOST_REPLICATES:
         raise UsageError.of(
             "P125",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import pipeline
-from pipeline.errors import StudyError
+from pipeline.errors import PluginError, StudyError
 from pipeline.options import (
     check_choice,
     check_count,
@@ -23,6 +23,8 @@ from pipeline.options import (
     suggest,
 )
 from pipeline.plugins import list_plugins
+from pipeline.procedures.registry import other_names
+from pipeline.survey.compare_arguments import refuse_settings
 
 
 class Made:
@@ -60,6 +62,15 @@ def test_the_word_itself_is_never_suggested() -> None:
 )
 def test_a_test_is_known_by_its_name_with_the_word_test(word: str, procedure: str | None) -> None:
     assert nearest(word, sorted(list_plugins("procedures"))) == procedure
+
+
+def test_a_name_that_others_use_comes_before_one_that_is_merely_alike() -> None:
+    known = sorted(list_plugins("procedures"))
+    assert nearest("bootstrap", known) == "exact-bootstrap"  # the first in which it is a word
+    assert nearest("bootstrap", known, others=other_names()) == "paired-bootstrap"
+    with pytest.raises(PluginError) as refused:
+        refuse_settings(None, ["Permutation-Test"], None)
+    assert (refused.value.problems[0].help or "").startswith("did you mean 'approximate-randomization'? (there are: ")
 
 
 @pytest.mark.parametrize(

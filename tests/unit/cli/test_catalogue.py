@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from pipeline.cli import cli
 from pipeline.cli.catalogue import member_page
 from pipeline.cli.options import SECTIONS
-from pipeline.errors import PluginError
+from pipeline.errors import PluginError, UsageError
 from pipeline.plugins import import_plugin, list_plugins
 from pipeline.presets.registry import PRESETS
 from pipeline.procedures.registry import PROCEDURES
@@ -62,6 +62,25 @@ def test_a_procedure_points_to_its_page() -> None:
         assert (ROOT / PROCEDURES[name].page).is_file()
     rows = json.loads(printed("procedures", "--json"))["procedures"]
     assert {row["name"]: row["page"] for row in rows} == {name: PROCEDURES[name].page for name in PROCEDURES}
+
+
+def test_a_procedure_is_found_by_the_names_that_others_use() -> None:
+    rows = {row["name"]: row for row in json.loads(printed("procedures", "--json"))["procedures"]}
+    for name, found in PROCEDURES.items():
+        assert found.also_called
+        assert rows[name]["also_called"] == list(found.also_called)
+    for asked, ours in (("permutation", "approximate-randomization"), ("Bootstrap", "paired-bootstrap"), ("binomial", "sign")):
+        with pytest.raises(UsageError) as refused:
+            CliRunner().invoke(cli, ["procedures", asked], catch_exceptions=False)
+        assert refused.value.problems[0].help == f"did you mean '{ours}'?"
+
+
+def test_no_two_procedures_are_called_alike_by_others() -> None:
+    also = [
+        re.sub(r"[^a-z0-9]", "", name.casefold()).removesuffix("test") for one in PROCEDURES.values() for name in one.also_called
+    ]
+    assert len({*also}) == len(also)
+    assert not {*also} & {re.sub(r"[^a-z0-9]", "", name) for name in PROCEDURES}
 
 
 FAMILIES = {"formats": "readers", "metrics": "metrics"}

@@ -1,6 +1,7 @@
 """Every procedure and every null of replicas has a page of seven sections, whose examples print what is shown.
 
-``PYTHONPATH=tests python tests/unit/docs/test_docs_of_procedures.py`` writes what the examples print into the pages.
+``PYTHONPATH=tests python tests/unit/docs/test_docs_of_procedures.py`` writes what the examples print into the pages,
+and the names that others use into the index.
 """
 
 from __future__ import annotations
@@ -25,6 +26,20 @@ PAGES = {path.stem: path for path in sorted((ROOT / "docs" / "procedures").glob(
 HEADINGS = ["Null", "Assumes", "Prefer it", "Formula", "Reference", "Example", "Traps"]
 TESTED = {name: Path(found.page or "").stem for name, found in PROCEDURES.items()} | {null.name: null.name for null in NULLS}
 LINE = {name: words.null for name, words in PROCEDURES.items()} | {null.name: null.null for null in NULLS}
+
+
+OTHER_NAMES = re.compile(r"(<!-- other names -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def with_other_names(text: str) -> str:
+    """Return the index with the table of the names that others use."""
+    rows = [
+        f"| {', '.join(found.also_called)} | [`{name}`](procedures/{TESTED[name]}.md) |\n"
+        for name, found in PROCEDURES.items()
+        if found.also_called
+    ]
+    table = "| called elsewhere | here |\n|---|---|\n" + "".join(rows)
+    return OTHER_NAMES.sub(lambda marked: marked[1] + table + marked[2], text)
 
 
 def section(name: str, heading: str) -> str:
@@ -71,6 +86,11 @@ def test_a_page_says_when_to_prefer_a_null_of_replicas_as_the_index_does(name: s
 
 def test_the_index_lists_the_nulls_of_replicas_in_the_order_of_the_code() -> None:
     assert re.findall(r"^\| \[`([a-z0-9-]+)`\]", INDEX, re.MULTILINE) == [null.name for null in NULLS]
+
+
+def test_the_index_has_the_names_that_others_use() -> None:
+    assert OTHER_NAMES.search(INDEX)
+    assert with_other_names(INDEX) == INDEX
 
 
 def test_the_guide_sends_a_reader_to_pages_of_the_procedures_that_it_shows() -> None:
@@ -130,6 +150,7 @@ def test_the_example_of_known_answers_prints_what_the_page_shows() -> None:
 
 
 if __name__ == "__main__":
+    (ROOT / "docs" / "procedures.md").write_text(with_other_names(INDEX), encoding="utf-8")
     for page in PAGES.values():
         with tempfile.TemporaryDirectory() as folder:
             page.write_text(written_anew(page.read_text(encoding="utf-8"), Path(folder)), encoding="utf-8")

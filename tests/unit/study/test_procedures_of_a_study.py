@@ -91,6 +91,8 @@ def test_procedures_keep_the_order_of_the_study() -> None:
         ([RANDOMIZATION, RANDOMIZATION], "P110", "a procedure is given twice"),
         (["approximate-randomisation"], "P103", "did you mean 'approximate-randomization'?"),
         (["paired bootstrap"], "P103", "did you mean 'paired-bootstrap'?"),
+        (["permutation"], "P103", "did you mean 'approximate-randomization'?"),
+        (["Student's t"], "P103", "did you mean 'paired-t'?"),
         ([], "P104", "needs at least 1"),
     ],
 )
