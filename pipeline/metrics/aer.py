@@ -24,9 +24,9 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class Gold:
-    """The sure and the possible links of each pair (these include the sure ones), and how many words its sentences have.
+    """The sure and the possible links of each pair (which include the sure ones), and the numbers of words in its sentences.
 
-    ``sizes`` is empty where the sentences are not known: links beyond them are then as wrong as any other.
+    ``sizes`` is empty if the sentences are unknown: links beyond them are then simply wrong.
     """
 
     sure: tuple[frozenset[_Link], ...]
@@ -38,7 +38,7 @@ class Aer(Metric):
     """Alignment error rate: 100 · (1 − (|A∩S| + |A∩P|) / (|A| + |S|)), in percent; lower is better.
 
     A are the links of the output, S the sure links of the gold and P the possible ones, which include the sure ones (Och and Ney
-    2003, doi:10.1162/089120103321337421). Undefined (nan) where there is neither a link nor a sure one.
+    2003, doi:10.1162/089120103321337421). Undefined (nan) if the output has no link and the gold no sure one.
     """
 
     name = "aer"
@@ -64,12 +64,12 @@ class Aer(Metric):
         return Gold(certain, every, sizes)
 
     def extract(self, prepared: Gold, output: Items) -> Statistics:
-        """Count the links of each pair; one that the output lacks has none.
+        """Count the links of each pair; a missing pair has none.
 
         Raises
         ------
         DataError
-            P254, where a link is beyond the words of its sentences.
+            P254, if a link is beyond the words of its sentences.
         """
         found: Sequence[frozenset[Any]] = [frozenset(links) for links in output_column(self.name, output, "link")]
         if prepared.sizes:

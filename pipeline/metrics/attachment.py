@@ -37,7 +37,7 @@ class Gold:
         Whether a word is scored.
     heads : (word,) int64
     relations : (word,) int64
-        Numbers of relations; empty where they are not compared.
+        Numbers of relations; empty if they are not compared.
     number : mapping of str to int
         Of each relation of the gold.
     firsts : (sentence + 1,) int64

@@ -44,7 +44,7 @@ class Bleu(Metric):
     lowercase : bool
         Ignore case.
     smooth : str
-        What becomes of orders without a match: exp (halve again and again), floor, add-k, none.
+        How to treat orders without a match: exp (half a match for the first, a quarter for the next, …), floor, add-k, none.
     smooth_value : float, optional
         For floor (0.1) and add-k (1).
     effective_order : bool
@@ -85,7 +85,7 @@ class Bleu(Metric):
 
     @property
     def signature(self) -> str:
-        """Name, tokenizer, case, smoothing and the version that counts; the number of references is known only with them."""
+        """Name, tokenizer, case, smoothing and the version of sacreBLEU; the number of references is not part of it."""
         value = f"[{self.smooth_value:.2f}]" if self.smooth in {"floor", "add-k"} else ""
         case = "lc" if self.lowercase else "mixed"
         effective = "yes" if self.effective_order else "no"
@@ -107,7 +107,7 @@ class Bleu(Metric):
         return Splitter(self.tokenize, lowercase=self.lowercase)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Return BLEU, 0 to 100, of summed counts; 0 where nothing matches, as sacreBLEU."""
+        """Return BLEU, 0 to 100, of summed counts; 0 if nothing matches, as in sacreBLEU."""
         if any(decimals):
             raise ValueError(f"the statistics of bleu are counts, decimals are {decimals}")
         return _Score(_SMOOTHINGS.index(self.smooth), self.smooth_value, int(self.effective_order))

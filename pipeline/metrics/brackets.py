@@ -28,7 +28,7 @@ Bracket = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Gold:
-    """The gold; of each tree its brackets, and how many words count before each place between words."""
+    """The gold: the brackets of each tree, and how many words count before each position between words."""
 
     items: Items
     brackets: tuple[Counter[Bracket], ...]
@@ -93,9 +93,10 @@ class _Brackets(Metric):
 class BracketF1(_Brackets):
     """F1 of brackets in percent: 200 · matched / (found + gold), by the rules of evalb.
 
-    A bracket is a phrase: its label, its first and its last word. Words that the gold tags as punctuation are taken out first, and
-    phrases of nothing else; the root ``TOP`` does not count, ``PRT`` is ``ADVP``, and of two phrases with one label over the same
-    words each is matched once (Black and others 1991, https://aclanthology.org/H91-1060; Collins 1997, doi:10.3115/976909.979620).
+    A bracket is a phrase: its label, its first and its last word. Words that the gold tags as punctuation are removed first, with
+    phrases that contain nothing else; the root ``TOP`` does not count, ``PRT`` equals ``ADVP``, and two phrases with the same label
+    and words are matched one to one (Black and others 1991, https://aclanthology.org/H91-1060; Collins 1997,
+    doi:10.3115/976909.979620).
 
     Parameters
     ----------

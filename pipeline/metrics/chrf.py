@@ -34,7 +34,7 @@ class Chrf(Metric):
     whitespace : bool
         Keep white space in character n-grams.
     eps_smoothing : bool
-        Smooth as NLTK and Moses do, in place of the effective order.
+        Smooth as NLTK and Moses do, instead of leaving out orders without n-grams.
     """
 
     name = "chrf"
@@ -75,7 +75,7 @@ class Chrf(Metric):
 
     @property
     def signature(self) -> str:
-        """Name with beta, case, orders, and the version that counts."""
+        """Name with beta, case, orders, and the version of sacreBLEU."""
         case = "lc" if self.lowercase else "mixed"
         effective = "no" if self.eps_smoothing else "yes"
         space = "yes" if self.whitespace else "no"

@@ -95,8 +95,8 @@ class _Chunks(Metric):
 class ChunkF1(_Chunks):
     """F1 of chunks in percent: 200 · right / (found + gold), by the rules of conlleval.
 
-    A chunk is right where its first token, its last token and its type are those of a gold chunk. The score is that of the
-    CoNLL-2000 shared task (Tjong Kim Sang and Buchholz 2000, doi:10.3115/1117601.1117631), with β = 1.
+    A chunk is right if its first token, its last token and its type are those of a gold chunk. The score is that of the CoNLL-2000
+    shared task (Tjong Kim Sang and Buchholz 2000, doi:10.3115/1117601.1117631), with β = 1.
 
     Parameters
     ----------
@@ -142,8 +142,8 @@ class ChunkPrecision(_Chunks):
 def find_chunks(tags: Sequence[str]) -> Iterator[Chunk]:
     """Yield the chunks of a sentence from tags in IOB2 or IOB1.
 
-    A chunk begins at B, and at I where the token before is in no chunk of its type; it goes on to the token before the next B, O
-    or I of another type.
+    A chunk begins at B, or at I if the token before is not in a chunk of its type; it ends before the next B, O or I of another
+    type.
 
     Examples
     --------

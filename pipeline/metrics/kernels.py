@@ -87,7 +87,7 @@ def _scale(value: float, k: int) -> float:
 
 @kernel
 def log(x: float) -> float:
-    """Return the natural logarithm of x, within 1 unit in the last place or so; −∞ for 0, nan below.
+    """Return the natural logarithm of x, within about 1 unit in the last place; −∞ for 0, nan below.
 
     x = 2^k m with m in [√½, √2); with f = m − 1 and s = f / (2 + f), log m = 2 (s + s³/3 + s⁵/5 + …), and because 2s = f − s f
     that is f − s (f − 2 (s²/3 + s⁴/5 + …)): the leading term is exact.
@@ -163,8 +163,8 @@ def _ratio_few(
 def score_ratio(statistics: NDArray[Any], *, decimals: tuple[int, ...], factor: float) -> NDArray[np.float64]:
     """Return factor × statistics[0] / statistics[1], each on its decimal lattice; nan where the denominator is 0.
 
-    Only the difference of the decimals is multiplied in, as an exact integer, and one division is rounded: sums on a finer
-    common lattice give the same bits.
+    Only the difference of the decimals enters, as an exact integer factor, and one division is rounded, so sums on a finer common
+    lattice give the same bits.
 
     Parameters
     ----------
@@ -197,10 +197,10 @@ def apply_kernel(
     Parameters
     ----------
     kernel : callable
-        ``kernel(statistics (statistic, i, j), out (i, j), *constants)``, compiled, or in NumPy where few sums are given.
+        ``kernel(statistics (statistic, i, j), out (i, j), *constants)``, compiled, or in NumPy for few sums.
     statistics : (statistic, …) ndarray
-        Many go in as they are, float32, float64 or integers, views without a copy where they have at most three dimensions. A few
-        go in as float64 in C order: a kernel is compiled for every type and order that it meets.
+        Many are passed as they are, float32, float64 or integers, without a copy if they have at most three dimensions. Few are
+        passed as float64 in C order, because a kernel is compiled for every type and order.
     n_statistics : int
         How many statistics the kernel reads.
     *constants : float

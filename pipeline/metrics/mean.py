@@ -1,4 +1,4 @@
-"""The mean of a score: the numbers of one column as integers, and an item count."""
+"""The mean of a score: the numbers of one column as integers, and the number of items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Mean(Metric):
         return f"mean|column:{self.column or 'score'}|higher:{'better' if self.higher_is_better else 'worse'}"
 
     def prepare(self, gold: Items | None) -> None:
-        """Nothing: scores need no gold."""
+        """Return nothing: scores need no gold."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
         """Return the score of each item on the decimal lattice of the file, and 1."""

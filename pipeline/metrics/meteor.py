@@ -32,7 +32,7 @@ _LARGEST_POWER = 64
 
 @dataclass(frozen=True)
 class Gold:
-    """The words of the references of each item, and what gives the stem of a word."""
+    """The words of the references of each item, and the function that gives the stem of a word."""
 
     references: tuple[tuple[tuple[str, ...], ...], ...]
     split: Splitter
@@ -40,19 +40,19 @@ class Gold:
 
 
 class Meteor(Metric):
-    """METEOR (Banerjee and Lavie 2005, https://aclanthology.org/W05-0909) with the matches exact and stem; higher is better.
+    """METEOR (Banerjee and Lavie 2005, https://aclanthology.org/W05-0909) with exact and stem matches; higher is better.
 
-    With m matches in c chunks, h words of the output and r of the reference: F = m / (α r + (1 − α) h), which is
-    P R / (α P + (1 − α) R), and the score is 100 · F · (1 − γ (c / m)^β). Synonyms and paraphrases are not matched.
+    With m matches in c chunks, h words in the output and r in the reference: F = m / (α r + (1 − α) h), which is P R / (α P + (1 −
+    α) R), and the score is 100 · F · (1 − γ (c / m)^β). Synonyms and paraphrases are not matched.
 
     Parameters
     ----------
     alpha, beta, gamma : float
-        Weight of recall, power and weight of the penalty for fragments. The defaults are those of the paper, and of NLTK.
+        Weight of recall, power and weight of the penalty for fragments. The defaults are those of the paper and of NLTK.
     aggregate : str
         ``statistics``: the score of the sums of m, h, r and c, as METEOR scores a system. ``mean``: the mean of items' scores.
     alignment : str
-        Which of equal words is matched with which: ``fewest-chunks``, or the rule of ``nltk``.
+        How equal words are matched: ``fewest-chunks``, or the rule of ``nltk``.
     tokenize : str
         A tokenizer of sacreBLEU: 13a, intl, char, zh, none, …
     lowercase : bool
@@ -105,7 +105,7 @@ class Meteor(Metric):
         return Gold(rows, split, lru_cache(maxsize=1 << 17)(stem))
 
     def extract(self, prepared: Gold, output: Items) -> Statistics:
-        """Count matches, words and chunks of each segment against the reference on which it scores best, the first of equals."""
+        """Count matches, words and chunks of each segment against the reference on which it scores best, or the first of these."""
         align = _ALIGNMENTS[self.alignment]
         texts = output_column(self.name, output, "text")
         counts = np.zeros((len(texts), len(_COUNTS)), dtype=np.int64)
@@ -119,7 +119,7 @@ class Meteor(Metric):
         return Statistics(np.column_stack([lattice.values, np.ones_like(lattice.values)]), (_DECIMALS, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Return METEOR, 0 to 100, of summed counts, or the mean of summed scores; 0 where nothing is matched."""
+        """Return METEOR, 0 to 100, of summed counts, or the mean of summed scores; 0 if nothing matches."""
         if self.aggregate == "mean":
             return partial(score_ratio, decimals=decimals, factor=100.0)
         if any(decimals):

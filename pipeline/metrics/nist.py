@@ -31,18 +31,18 @@ NGram = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Gold:
-    """What is counted of the references of a test set.
+    """Counts of the references of a test set.
 
     Parameters
     ----------
     largest : tuple of mapping
-        For each item how often an n-gram is in that of its references which has it most often.
+        For each item, how often each n-gram occurs in the reference that has it most often.
     lengths : tuple of int
         Mean length of the references of each item, times ``multiple``.
     multiple : int
-        The least number that the numbers of references of all items divide.
+        The least common multiple of the items' numbers of references.
     information : mapping
-        Bits of each n-gram of the references, by the counts of all of them.
+        Bits of each n-gram, from its counts over all references.
     """
 
     largest: tuple[Mapping[NGram, int], ...]
@@ -52,19 +52,19 @@ class Gold:
 
 
 class Nist(Metric):
-    """NIST score (Doddington 2002, https://dl.acm.org/doi/10.5555/1289189.1289273) by the rules of mteval-v13a; higher is better.
+    """NIST score (Doddington 2002, doi:10.3115/1289189.1289273) by the rules of mteval-v13a; higher is better.
 
-    A matched n-gram counts the information that its last word has after the others: log₂ of how often those are in the references,
-    over how often the n-gram is. These weights are those of all references of the test set as it is; resampling does not weigh
-    anew. The score is the sum over orders of information over n-grams of the output, times a penalty for outputs that are shorter
-    than the mean reference.
+    A matched n-gram counts the information of its last word after the others: log₂ of how often the others occur in the references,
+    divided by how often the n-gram does. These weights come from all references of the whole test set, and resampling does not
+    change them. The score is the sum over orders of the information divided by the number of n-grams of the output, times a penalty
+    for outputs that are shorter than the mean reference.
 
     Parameters
     ----------
     tokenize : str
         A tokenizer of sacreBLEU: 13a, intl, char, zh, none, …
     lowercase : bool
-        Ignore case; true by default, as of mteval-v13a unless it is run with ``-c``.
+        Ignore case; true by default, as in mteval-v13a without ``-c``.
     order : int
         Longest n-grams.
     """
@@ -133,7 +133,7 @@ class Nist(Metric):
         return Statistics(np.hstack([lattice.values, counts]), decimals, lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Return NIST of summed statistics; nan where the references have no word."""
+        """Return NIST of summed statistics; nan if the references have no words."""
         finer = {decimals[n] - decimals[self.order + n] for n in range(self.order)}
         if len(finer) > 1 or decimals[-1] != decimals[-2]:
             raise ValueError(f"the statistics of nist are information and counts, each on one lattice; decimals are {decimals}")

@@ -22,8 +22,8 @@ _MOST_DECIMALS = 9
 class OwnMetric(Metric):
     """An object that is a `Metric`, under the name that the study gives it.
 
-    What it counts is checked, and its score function is given sums in float64, whatever the resampling added them in: 100 × a
-    float32 would be a float32.
+    Its counts are checked, and its score function gets sums in float64, whatever type the resampling added them in: 100 × a float32
+    would be a float32.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class OwnMetric(Metric):
             return self._made.prepare(gold)
 
     def extract(self, prepared: Any, output: Items) -> Statistics:
-        """Count as the object does, and hold what it counts against the items."""
+        """Count as the object does, and check the counts against the items."""
         with self._named("extract", output):
             found = self._made.extract(prepared, output)
             wrong, statistics = _as_statistics(found, len(output), len(self.statistics))

@@ -101,13 +101,13 @@ class _Binary(_Ranking):
 
 
 class AveragePrecision(_Binary, _Valued):
-    """Mean average precision: of each topic the precision at the rank of every relevant document, over all that are relevant.
+    """Mean average precision: for each topic, the precisions at the ranks of relevant documents, divided by all relevant ones.
 
     Parameters
     ----------
     cutoff : int, optional
-        Only so many documents of each topic are looked at; all by default. What is divided by stays the number of all relevant
-        documents, as in trec_eval's ``map_cut``.
+        Use only this many documents of each topic; all by default. The divisor is still the number of all relevant documents, as in
+        trec_eval's ``map_cut``.
     relevance : int
         Documents of at least this relevance are relevant.
     """
@@ -115,7 +115,7 @@ class AveragePrecision(_Binary, _Valued):
     name = "average-precision"
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Return the average precision of a topic; 0 where nothing is relevant."""
+        """Return the average precision of a topic; 0 if nothing is relevant."""
         relevant = sum(level >= self.relevance for level in judged.values())
         total = 0.0
         for found, rank in enumerate(self.hits(ranking, judged), start=1):
@@ -124,12 +124,12 @@ class AveragePrecision(_Binary, _Valued):
 
 
 class ReciprocalRank(_Binary):
-    """Mean reciprocal rank: of each topic 1 over the rank of the first relevant document, 0 where none is found.
+    """Mean reciprocal rank: for each topic 1 over the rank of the first relevant document, 0 if none is found.
 
     Parameters
     ----------
     cutoff : int, optional
-        Only so many documents of each topic are looked at; all by default. MS MARCO takes 10.
+        Use only this many documents of each topic; all by default. MS MARCO uses 10.
     relevance : int
         Documents of at least this relevance are relevant.
     """
@@ -139,8 +139,8 @@ class ReciprocalRank(_Binary):
     def extract(self, prepared: list[Judged], output: Items) -> Statistics:
         """Return the value of each topic times a number that its rank divides, and this number, which is the same for all topics.
 
-        A third has no decimals: with nine of them three thirds are not 1, and systems that tie would not. All ranks to the cutoff
-        divide the number, or to 24 where there is none below it; what later ones are rounded by is told.
+        A third is not a decimal: rounded to nine digits, three thirds are not 1, and systems that tie would not. All ranks up to
+        the cutoff divide the number, or up to 24 without a lower cutoff; the rounding error of later ranks is stored.
         """
         rankings: Sequence[Sequence[str]] = output_column(self.name, output, "ranking")
         ranks = [next(self.hits(ranking, judged), 0) for ranking, judged in zip(rankings, prepared, strict=True)]
@@ -159,12 +159,12 @@ class ReciprocalRank(_Binary):
 
 
 class PrecisionAt(_Binary):
-    """Precision at a depth: the share of relevant documents among the first so many of each topic.
+    """Precision at a depth: the share of relevant documents among the first ``cutoff`` of each topic.
 
     Parameters
     ----------
     cutoff : int
-        The depth. A topic with fewer documents is divided by it all the same.
+        The depth, by which topics with fewer documents are divided too.
     relevance : int
         Documents of at least this relevance are relevant.
     """
@@ -185,14 +185,14 @@ class PrecisionAt(_Binary):
 
 
 class Ndcg(_Valued):
-    """Mean nDCG: of each topic the gains of documents discounted by log2(rank + 1), over what the best ranking would have.
+    """Mean nDCG: for each topic the gains of documents, discounted by log2(rank + 1), divided by those of the best ranking.
 
     Parameters
     ----------
     cutoff : int, optional
-        Only so many documents of each topic are looked at, of the best ranking too; all by default.
+        Use only this many documents of each topic, in the best ranking too; all by default.
     gains : {"linear", "exponential"}
-        The relevance, as in trec_eval, or 2 to its power less 1, as in much of learning to rank.
+        The relevance, as in trec_eval, or 2 to its power minus 1, as in much of learning to rank.
     """
 
     name = "ndcg"
@@ -208,7 +208,7 @@ class Ndcg(_Valued):
         Raises
         ------
         DataError
-            P227, where an exponential gain is too large to be added exactly.
+            P227, if an exponential gain is too large to be added exactly.
         """
         prepared = super().prepare(gold)
         assert gold is not None
@@ -224,7 +224,7 @@ class Ndcg(_Valued):
         return prepared
 
     def value(self, ranking: Sequence[str], judged: Judged) -> float:
-        """Return the nDCG of a topic; 0 where no document has a gain."""
+        """Return the nDCG of a topic; 0 if no document has a gain."""
         ideal = self._discount(sorted((level for level in judged.values() if level > 0), reverse=True))
         return self._discount([judged.get(name, 0) for name in ranking[: self.cutoff]]) / ideal if ideal else 0.0
 

@@ -50,7 +50,7 @@ class Ratio(Metric):
         return f"ratio|{self.numerator}/{self.denominator}|factor:{self.factor:g}|higher:{direction}"
 
     def prepare(self, gold: Items | None) -> None:
-        """Nothing: scores need no gold."""
+        """Return nothing: scores need no gold."""
 
     def extract(self, prepared: None, output: Items) -> Statistics:
         """Return numerator and denominator of each item on the decimal lattices of the file."""

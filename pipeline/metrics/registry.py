@@ -1,6 +1,6 @@
-"""Metrics by name: those that are installed, and those of the user's own code.
+"""Metrics by name: installed ones, and those of the user's own code.
 
-Options are checked before anything is read. A metric of one's own becomes an `OwnMetric`.
+Options are checked before anything is read. The user's own metric becomes an `OwnMetric`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 
 def call_by_options(metric: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
-    """Return a metric as a study names it, under the name that the field has for it with these options.
+    """Return a metric as a study names it, under its usual name with these options.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def call_by_options(metric: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 
 def is_metric(name: str) -> bool:
-    """Tell whether a metric is called by this name, or it is the path of one of the user's own."""
+    """Tell whether a metric has this name, or whether it is the path of one of the user's own."""
     return ":" in name or name in list_plugins("metrics")
 
 
@@ -74,10 +74,10 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     Parameters
     ----------
     name : str
-        Name of an entry point of the group ``pipeline.metrics``, or ``module:name`` of a class or function of one's own.
+        Name of an entry point of the group ``pipeline.metrics``, or ``module:name`` of the user's own class or function.
     options : mapping, optional
-        Keyword arguments of the metric's class. With ``metric``, that is the metric, and ``name`` only what it goes by: a study may
-        so ask for one metric with several options. With ``module:name`` also ``path``, the folder of the module.
+        Keyword arguments of the metric's class. If they include ``metric``, that is the metric, and ``name`` only what the study
+        calls it, so a study may use one metric with several options. With ``module:name`` also ``path``, the folder of the module.
 
     Returns
     -------
@@ -87,10 +87,10 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
     Raises
     ------
     PluginError
-        P301 where no metric has this name, P302 where it is there but cannot be imported; P308 where an object is no metric, P309
-        where it cannot be imported or has changed since the study was planned.
+        P301 if no metric has this name, P302 if it is installed but cannot be imported; P308 if the user's own object is not a
+        metric, P309 if it cannot be imported or has changed since the study was planned.
     StudyError
-        P150 for options the metric does not have (all of them at once), P151 for those it needs and values it refuses.
+        P150 for options that the metric does not have (all of them at once), P151 for missing ones and for values it refuses.
     """
     given = dict(options or {})
     if is_own(name):
@@ -112,9 +112,9 @@ def load_metric(name: str, options: Mapping[str, Any] | None = None) -> Metric:
 
 
 def title_of(name: str, metric: Metric) -> str:
-    """Return what people call a metric with its options, on one line; nothing where that is what they call any of its name.
+    """Return what people call a metric with its options, on one line; nothing if its name says as much.
 
-    One that a study asks for under a name of the study's own (``{name: mine, metric: chrf}``) keeps that name.
+    A metric to which the study gives a name (``{name: mine, metric: chrf}``) keeps that name.
     """
     its_own = is_own(name) or name in list_plugins("metrics")
     title = getattr(metric, "title", "")
@@ -123,15 +123,15 @@ def title_of(name: str, metric: Metric) -> str:
 
 
 def is_own(name: str) -> bool:
-    """Tell whether a metric is named by the place of its code, and not by an entry point."""
+    """Tell whether a metric is named by the location of its code, not by an entry point."""
     return ":" in name
 
 
 def pin_options(name: str, options: Mapping[str, Any], base: Path) -> dict[str, Any]:
-    """Return the options with which a metric is the same wherever it is loaded, for `load_metric`.
+    """Return options for `load_metric` with which the metric is the same wherever it is loaded.
 
-    Of a metric of one's own the folder becomes an absolute one, taken from ``base``, the folder of the study file, and its code is
-    that which it has now: where it is another, as after a change of the file, loading it is refused.
+    For the user's own metric the folder becomes absolute, relative to ``base``, the folder of the study file, and the options
+    record its code as it is now: if the code has changed when it is loaded, loading is refused.
     """
     if not is_own(name):
         return dict(options)

@@ -26,7 +26,7 @@ _DECIMALS = 9
 
 @dataclass(frozen=True)
 class Gold:
-    """The references of each item, and what scores them; references are split into words once."""
+    """The references of each item, split into words once, and the object that scores them."""
 
     references: tuple[tuple[str, ...], ...]
     scorer: Any
@@ -159,7 +159,7 @@ class Rouge2(_Rouge):
 class RougeL(_Rouge):
     """ROUGE-L (Lin 2004, https://aclanthology.org/W04-1013) as rouge-score computes it: the longest common subsequence of words.
 
-    The whole text is one sequence; ``rouge-lsum`` goes by sentences.
+    The whole text is one sequence; ``rouge-lsum`` compares sentences.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class RougeLsum(_Rouge):
     measure : str
         ``f``, ``precision`` or ``recall``.
     separator : str
-        What stands between two sentences of a text; a line feed by default.
+        The mark between two sentences of a text; a line feed by default.
     """
 
     name = "rouge-lsum"

@@ -17,7 +17,7 @@ __all__ = ["TagAccuracy"]
 class TagAccuracy(Metric):
     """Share of tokens whose tag equals the gold tag, character by character, in percent.
 
-    A sentence that an output lacks has no tag right.
+    A sentence that is missing from an output has no tag right.
     """
 
     name = "tag-accuracy"

@@ -21,10 +21,9 @@ __all__ = ["Ter"]
 class Ter(Metric):
     """Translation edit rate (Snover and others 2006) as sacreBLEU computes it; lower is better.
 
-    With R references sacreBLEU divides the fewest edits by the *mean* reference length. Here edits × R are divided by the *sum*
-    of the R lengths: the same number, in integers. Where segments have different numbers of references, R is the least number
-    that all of them divide. A replicate without any reference word has no TER (nan); sacreBLEU prints 0
-    or 100 there.
+    With R references sacreBLEU divides the fewest edits by the *mean* reference length. Here edits × R are divided by the *sum* of
+    the R lengths: the same number, in integers. If segments have different numbers of references, R is their least common multiple.
+    A replicate without any reference word has no TER (nan); sacreBLEU prints 0 or 100 there.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ class Ter(Metric):
     no_punct : bool
         Remove punctuation.
     asian_support : bool
-        Treat Asian characters one by one where normalized.
+        Treat Asian characters one by one, if normalized.
     case_sensitive : bool
         Keep case.
     """
@@ -57,7 +56,7 @@ class Ter(Metric):
 
     @property
     def signature(self) -> str:
-        """Name, case, normalization, and the version that counts."""
+        """Name, case, normalization, and the version of sacreBLEU."""
         flags = {"norm": self.normalized, "punct": not self.no_punct, "asian": self.asian_support}
         shown = "|".join(f"{name}:{'yes' if flag else 'no'}" for name, flag in flags.items())
         case = "mixed" if self.case_sensitive else "lc"

@@ -1,7 +1,7 @@
-"""Word and character error rates: edits against the nearest of what the gold allows.
+"""Word and character error rates: edits against the nearest text that the gold allows.
 
-A gold may have several references, or one with alternatives in slots. Edits are counted by Levenshtein's distance, or as sclite
-aligns.
+A gold may have several references, or one with alternatives in slots. Edits are counted by Levenshtein's distance, or by sclite's
+alignment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Slot = tuple[Sounds, ...]
 
 
 class Edits(NamedTuple):
-    """Substitutions, insertions and deletions in all, and the words of the reference that they are counted on."""
+    """The number of substitutions, insertions and deletions, and the number of words in the reference."""
 
     edits: int
     length: int
@@ -45,10 +45,10 @@ class Rule(NamedTuple):
     Parameters
     ----------
     substitution, gap, left_out : int
-        Costs of a word for another, of a word too many or too few, and of a word that is left out.
+        Costs of a wrong word, of a word too many or too few, and of an optional word that is left out.
     longest : bool
-        Of alignments that cost as much take the one of the longest reference. Else it is the one that prefers, at each pair of
-        words, to align them, then a word too many, then one too few; and the first of alternatives.
+        Among alignments of equal cost, take the one with the longest reference. Otherwise take the one that at each pair of words
+        prefers to align them, then a word too many, then one too few; and the first of several alternatives.
     """
 
     substitution: int
@@ -80,7 +80,7 @@ def count_edits(reference: Sounds, said: Sounds, rule: Rule) -> Edits:
 
 
 def walk_slots(slots: Sequence[Slot], said: Sounds, rule: Rule) -> Edits:
-    """Count the edits of the way through the slots that costs least.
+    """Count the edits of the cheapest way through the slots.
 
     Examples
     --------
@@ -137,7 +137,7 @@ _RULES = {"levenshtein": LEVENSHTEIN, "sclite": SCLITE}
 
 @dataclass(frozen=True)
 class Gold:
-    """What may be said in each item: references, or one reference in slots, where it has alternatives."""
+    """What may be said in each item: references, or one reference in slots if it has alternatives."""
 
     references: tuple[tuple[Sounds, ...], ...]
     slots: tuple[tuple[Slot, ...] | None, ...]
@@ -216,18 +216,18 @@ class _ErrorRate(Metric):
 class Wer(_ErrorRate):
     """Word error rate: 100 · (substitutions + deletions + insertions) / words of the reference; lower is better.
 
-    The edits that make the output of the reference, summed over items and divided by the summed words. Words are parted by white
-    space. Rates may exceed 100.
+    The edits that turn the reference into the output, summed over items and divided by the summed words. Words are separated by
+    white space. Rates may exceed 100.
 
     Parameters
     ----------
     lowercase : bool
-        Ignore case, as sclite does unless it is told not to.
+        Ignore case, as sclite does unless it is run with ``-s``.
     punctuation : bool
-        With false characters of the Unicode categories P are taken out first, and words of nothing else.
+        With false, characters of the Unicode categories P are removed first, and with them words that have no others.
     alignment : str
-        ``levenshtein``: the fewest edits. ``sclite``: those of the alignment that sclite finds, where a substitution costs 4 and
-        anything else 3; they may be more.
+        ``levenshtein``: the fewest edits. ``sclite``: the edits of sclite's alignment, in which a substitution costs 4 and any
+        other edit 3; they may be more.
     """
 
     name = "wer"
@@ -256,7 +256,7 @@ class Cer(_ErrorRate):
     punctuation : bool
         With false characters of the Unicode categories P are taken out first.
     spaces : bool
-        With false spaces are no characters.
+        With false, spaces do not count as characters.
     """
 
     name = "cer"

@@ -20,7 +20,7 @@ _MOST_SHOWN = 10
 
 
 class WinRate(Metric):
-    """Share of items that a system wins, in percent: 1 is a win, 0 a loss, .5 a tie, anything between a judge's probability.
+    """Share of items that a system wins, in percent: 1 is a win, 0 a loss, .5 a tie; a judge's probability may be anything between.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class WinRate(Metric):
         Raises
         ------
         DataError
-            P210, where a value is not a number; P267, where it is not from 0 to 1.
+            P210, if a value is not a number; P267, if it is not from 0 to 1.
         """
         wins = output_column(self.name, output, self.column)
         _refuse_others(wins, output, self.column)
@@ -64,7 +64,7 @@ class WinRate(Metric):
         return Statistics(values, (lattice.decimals, 0), lattice.rounding_error)
 
     def scorer(self, decimals: tuple[int, ...]) -> ScoreFunction:
-        """Return the win rate in percent of summed wins; nan without an item."""
+        """Return the win rate in percent of summed wins; nan without items."""
         return partial(score_ratio, decimals=decimals, factor=self.factor)
 
 

@@ -1,4 +1,4 @@
-"""Answers about scores of 0 and 1, from counts, from two accuracies, or from what is expected; each says itself in words."""
+"""Answers about scores of 0 and 1, from counts, from two accuracies, or from expected shares; each can be put into words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ The median over those 68 pairs of 28 language models on MMLU-Pro that are less t
 
 @dataclass(frozen=True)
 class Counted:
-    """Two systems on the same items, of which one helps on some and hurts on others.
+    """Two systems on the same items, on some of which the first helps and on others hurts.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One way in which two accuracies come about.
+    """One way in which two accuracies may arise.
 
     Parameters
     ----------
@@ -81,19 +81,19 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a true gain takes to be found.
+    """What it takes to find a true gain.
 
     Parameters
     ----------
     helped, hurt : float
         Expected, in percent of the items.
     alpha, target : float
-        The level, two-sided, and the power that is asked for.
+        The level, two-sided, and the power to reach.
     items : int or None
     power : float or None
         On so many items.
     smallest_gain : float or None
-        In points: found on so many items with the power that is asked for, the share that is hurt as given.
+        In points: found on so many items with that power, for the given share that is hurt.
     items_needed : int or None
         None where there is no gain, or more than a million are needed.
     """
@@ -144,7 +144,7 @@ def _round_up(gain: float) -> str:
 
 
 def from_counts(items: int, helped: int, hurt: int, *, alpha: float = 0.05) -> Counted:
-    """Return the p-values of counts; ValueError where they do not fit into the items."""
+    """Return the p-values of counts; ValueError if they exceed the items."""
     if min(helped, hurt) < 0 or helped + hurt > items:
         raise ValueError(f"{helped} helped and {hurt} hurt do not fit into {items} items")
     gain = 100 * (helped - hurt) / items
@@ -152,7 +152,7 @@ def from_counts(items: int, helped: int, hurt: int, *, alpha: float = 0.05) -> C
 
 
 def from_accuracies(items: int, better: float, worse: float, *, alpha: float = 0.05) -> tuple[Scenario, ...]:
-    """Return what p two accuracies may have: from nobody hurt, and what is typical of models, to as many hurt as can be.
+    """Return the p that two accuracies may have: if no item is hurt, if as many are as is typical of models, and at most.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def from_accuracies(items: int, better: float, worse: float, *, alpha: float = 0
     Raises
     ------
     ValueError
-        Where an accuracy is no percentage, or the first is not the larger.
+        If an accuracy is not a percentage, or the first is not the larger.
     """
     if not 0 <= worse <= better <= 100:
         raise ValueError(f"accuracies are percentages, the better one first, not {better:g} and {worse:g}")
@@ -184,12 +184,12 @@ def from_accuracies(items: int, better: float, worse: float, *, alpha: float = 0
 
 
 def from_gain(gain: float, hurt: float, *, items: int | None = None, alpha: float = 0.05, power: float = 0.8) -> Planned:
-    """Return the power of a true gain, the items that it needs, and the smallest gain that is found.
+    """Return the power for a true gain, the items that it needs, and the smallest gain that is found.
 
     Parameters
     ----------
     gain : float
-        In points: percent of the items helped less percent hurt.
+        In points: percent of the items helped minus percent hurt.
     hurt : float
         Percent of the items that are hurt.
     items : int, optional
@@ -198,7 +198,7 @@ def from_gain(gain: float, hurt: float, *, items: int | None = None, alpha: floa
     Raises
     ------
     ValueError
-        Where helped and hurt are not shares of the items, or the gain is a loss.
+        If helped and hurt are not shares of the items, or if the gain is a loss.
     """
     helped = gain + hurt
     if not (hurt >= 0 and helped >= 0 and helped + hurt <= 100 * (1 + 1e-12)):  # sums of decimals are rounded

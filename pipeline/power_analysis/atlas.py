@@ -1,7 +1,7 @@
-"""How much gains of real systems vary: per-item standard deviations by task, metric and kinship, and what follows for a gain.
+"""How much gains of real systems vary, by task, metric and kinship of the systems, and what that means for a reported gain.
 
-The standard error of a gain on n items is s/√n. What s is depends on the metric, and on how much two systems have in common; the
-atlas has its quantiles over the pairs of real test sets. With them a reported gain can be judged without outputs.
+The standard error of a gain on n items is s/√n. The standard deviation s depends on the metric, and on how much two systems have in
+common; the atlas has its quantiles over the pairs of real test sets. With them a reported gain can be judged without outputs.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Kin:
 
 @dataclass(frozen=True)
 class Chance:
-    """What may be expected of a gain.
+    """What an observed gain may be worth.
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class Chance:
     gain : float
     alpha : float
     share : float
-        Of pairs like these, those for which so large a gain is significant; between .025 and .975 it is read off the quantiles,
-        beyond it is 0 or 1 as far as they know.
+        Share of pairs like these for which a gain of this size is significant; read off the quantiles between .025 and .975, and
+        beyond them 0 or 1.
     gains : tuple of float
         Gains that are significant for 5, 50 and 95 % of the pairs.
     """
@@ -86,7 +86,7 @@ class Chance:
     gains: tuple[float, float, float]
 
     def say(self, title: str = "") -> str:
-        """Return it in words; the metric has the title that it has in its run, or that which people give it."""
+        """Return it in words; the metric has its title in the run, or its usual one."""
         few = "fewer than 3 %" if self.share == 0 else "more than 97 %" if self.share == 1 else f"{100 * self.share:.0f} %"
         low, middle, high = self.gains
         kin = {"all": "pairs", "same": "pairs of relatives", "different": "pairs that are no relatives"}.get(
@@ -99,14 +99,14 @@ class Chance:
         )
 
     def warn(self) -> str:
-        """Return what to mind, on a line of its own; nothing where there is nothing."""
+        """Return a caution, on a line of its own, or nothing."""
         if self.items >= _GAUSSIAN_ITEMS:
             return ""
         return f"\nBelow {_GAUSSIAN_ITEMS} items standard errors say little: for right and wrong answers ask `pipeline power`."
 
 
 def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chance:
-    """Return how probable it is that an observed gain is significant: that of pairs with s ≤ gain · √n / z.
+    """Return how probable it is that an observed gain is significant: the share of pairs with s ≤ gain · √n / z.
 
     Parameters
     ----------
@@ -114,14 +114,14 @@ def chance_of(kin: Kin, gain: float, items: int, *, alpha: float = 0.05) -> Chan
     gain : float
         Observed, in points of the metric.
     items : int
-        Of the test set it was observed on.
+        Of the test set on which it was observed.
     alpha : float
         Two-sided.
 
     Raises
     ------
     ValueError
-        Where a gain is 0 or no number.
+        If a gain is 0 or not a number.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def load_atlas() -> tuple[Kin, ...]:
 
 
 def select_entries(entries: Sequence[Kin], like: str | None) -> list[Kin]:
-    """Return the entries of a name: a task, ``task/metric``, and ``:same``, ``:different`` or ``:all`` behind either.
+    """Return the entries of a name: a task or ``task/metric``, which ``:same``, ``:different`` or ``:all`` may follow.
 
     Examples
     --------
@@ -169,16 +169,16 @@ def select_entries(entries: Sequence[Kin], like: str | None) -> list[Kin]:
 
 
 def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> Iterator[Kin]:
-    """Go through the entries of a run: every test set, metric and class of pairs with twenty pairs or more.
+    """Yield the entries of a run: one for every test set, metric and class of pairs with twenty pairs or more.
 
-    Pairs are those that are not far from borderline, one-sided p in [.005, .3]; where there are fewer than twenty, the twenty whose
-    gains are nearest to 1.645 standard errors. Far larger gains have other standard errors.
+    Only pairs near the borderline are used, with one-sided p in [.005, .3]; if there are fewer than twenty, the twenty whose gains
+    are nearest to 1.645 standard errors. Pairs with much larger gains have other standard errors.
 
     Parameters
     ----------
     cubes : mapping of str to Dataset
     task : str, optional
-        In place of the names of test sets.
+        A name to use instead of those of the test sets.
     """
     from pipeline.analyses.pair_classes import ALL, DIFFERENT, SAME, find_relation
     from pipeline.analyses.pairs import list_slices, read_pairs, read_units
@@ -208,7 +208,7 @@ def entries_of(cubes: Mapping[str, xr.Dataset], *, task: str | None = None) -> I
 
 
 def to_json(entries: Sequence[Kin], **told: Any) -> str:
-    """Return the text of an atlas, an entry a line."""
+    """Return the text of an atlas, with one entry on each line."""
     lines = ",\n".join("  " + json.dumps({**vars(kin), "deviations": list(kin.deviations)}, ensure_ascii=False) for kin in entries)
     head = "".join(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n" for key, value in told.items())
     return f'{{\n{head} "entries": [\n{lines}\n ]\n}}\n'

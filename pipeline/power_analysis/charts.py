@@ -42,7 +42,7 @@ class Point:
 
 
 def list_points(items: Sequence[int] = ITEMS, gains: Sequence[float] = GAINS) -> Iterator[Point]:
-    """Go through the points of all charts: gains of a whole number of items, and up to 30 % of the items hurt."""
+    """Yield the points of all charts: gains of a whole number of items, with up to 30 % of the items hurt."""
     for number in items:
         for gain in gains:
             net = round(number * gain / 100)

@@ -28,7 +28,7 @@ class Draws:
     n_units : int
         Units to draw from.
     n_draws : int
-        Draws a replicate, with replacement.
+        Draws in each replicate, with replacement.
     """
 
     key: int
@@ -110,7 +110,7 @@ def draw_weights(draws: Draws, first: int, count: int, out: NDArray[np.float32] 
 
 
 def draw_counts(draws: Draws, first: int, count: int, out: NDArray[np.uint8]) -> None:
-    """Count how often each unit is drawn in consecutive replicates, in bytes and in the layout of products in bytes.
+    """Count how often each unit is drawn in consecutive replicates, as bytes in the layout of products in bytes.
 
     `pipeline.resampling.products.byte_product` describes it.
 
@@ -120,7 +120,7 @@ def draw_counts(draws: Draws, first: int, count: int, out: NDArray[np.uint8]) ->
     first, count : int
         First replicate and number of replicates.
     out : (block, quad, 16, 4) uint8
-        For ``count`` replicates at least; those beyond have counts of 0. A count above 255 has lost multiples of 256, and its
+        Room for at least ``count`` replicates; further ones get counts of 0. A count above 255 loses multiples of 256, and its
         replicate no longer sums to ``n_draws``.
     """
     check_replicates(first, count)
@@ -128,7 +128,7 @@ def draw_counts(draws: Draws, first: int, count: int, out: NDArray[np.uint8]) ->
 
 
 def rows_of(out: NDArray[np.float32] | None, count: int, n_units: int) -> NDArray[np.float32]:
-    """Return the first ``count`` rows of ``out``, or new ones; ValueError where they are not of so many units."""
+    """Return the first ``count`` rows of ``out``, or new ones; ValueError if they do not have so many units."""
     if out is None:
         out = np.empty((count, n_units), np.float32)
     if out.shape[0] < count or out.shape[1] != n_units:

@@ -85,11 +85,11 @@ class Measure:
     margin : float or None
         Largest difference of scores that does not matter, in units of the score.
     follows : tuple of int
-        For each statistic the one that it nearly follows, −1 for none: y is x and something that all systems share in nearly
-        all units. It saves products and changes no number. Empty where no statistic follows another.
+        For each statistic the one that it nearly follows, −1 for none: in nearly all units, y is x plus something that all systems
+        share. It saves products and changes no number. Empty if no statistic follows another.
     stratum : (unit,) int64 or None
-        The stratum of each unit, numbered 0 … H − 1 without a gap, where units are drawn within strata: standard errors are then
-        those of such draws.
+        If units are drawn within strata, the stratum of each, numbered 0 … H − 1 without a gap; standard errors are then those of
+        such draws.
     """
 
     statistics: NDArray[np.int64]
@@ -136,8 +136,8 @@ class Observed:
     ----------
     score : (system,) float64
     delta : (pair,) float64
-        Signed gain: > 0 where the first of the pair is better, the direction of the metric applied. Exactly 0 where the
-        scores are equal by the three-way comparison; nan where a score is undefined.
+        Signed gain: > 0 where the first of the pair is better by the direction of the metric. Exactly 0 where the scores are equal
+        by the three-way comparison; nan where a score is undefined.
     se : (pair,) float64
         Jackknife standard error of ``delta``; nan where a leave-one-out score is undefined or there is one unit.
     discordant : (pair,) int64
@@ -155,7 +155,7 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """What one pass counted, of each pair in the order in which its observed gain is not negative.
+    """What one pass counted, with each pair in the order in which its observed gain is not negative.
 
     Parameters
     ----------
@@ -166,9 +166,9 @@ class PairCounts:
     histogram : (pair, cell, BINS) uint16
         Of (δ* − δ)/se on ± `HALF_WIDTH`; all in the middle bin where se is 0 or undefined.
     empty : (pair, cell) int32
-        Replicates in which a score was undefined; they are in no count, sum or bin.
+        Replicates in which a score was undefined; no count, sum or bin includes them.
     score : (kept system, replicate) float64
-        Replicates below ``keep_replicates`` within the cells asked for.
+        The replicates below ``keep_replicates`` in the requested cells.
     rule : (pair,) int8
         Position in `RULES`.
     """

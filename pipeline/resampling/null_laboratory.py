@@ -1,8 +1,8 @@
-"""The arithmetic of the null laboratory: null data sets made from two outputs, and both tests on each of them.
+"""The arithmetic of the null laboratory: null data sets are made from two outputs, and both tests are run on each.
 
-A null data set has, of each unit, the two outputs in an order drawn at random: whatever the systems are, its two sides do not
-differ. With D the difference of the statistics of a unit (second less first), s a swap and w the draws of a resample, the sums of
-null data sets on resamples are Σ w A + Σ w s D: one product of null data sets and resamples for each column of D.
+A null data set has the two outputs of each unit in random order, so its two sides do not differ, whatever the systems are. With D
+the difference of the statistics of a unit (second minus first), s a swap and w the draws of a resample, the sums of null data sets
+on resamples are Σ w A + Σ w s D: one product of null data sets and resamples for each column of D.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TwoOutputs:
 
     @property
     def difference(self) -> NDArray[np.int64]:
-        """(unit, statistic): the second output's statistics less the first's."""
+        """(unit, statistic): the second output's statistics minus the first's."""
         return self.statistics[:, 1] - self.statistics[:, 0]
 
     @property
@@ -85,11 +85,11 @@ class NullSwaps:
     Parameters
     ----------
     draws : Draws
-        A unit of it for each unit, or for each group of units.
+        The stream, with one unit for each unit or group of units.
     group : (unit,) int64, optional
-        The group of each unit, numbered from 0: all of a group change sides, or none. Without it each unit is one.
+        The group of each unit, numbered from 0: either all units of a group change sides or none. Without it each unit is a group.
     kept : KeptSwaps, optional
-        Where swaps are found again: both tests of a null data set ask for the same ones, and so do other pairs.
+        Keeps swaps for reuse: both tests of a null data set need the same ones, and so do other pairs.
     """
 
     draws: Draws
@@ -109,7 +109,7 @@ class NullSwaps:
 
 
 def make_nulls(pair: TwoOutputs, swaps: NullSwaps, first: int, count: int) -> NDArray[np.int64]:
-    """Return consecutive null data sets as they are: systems 2r and 2r + 1 are the sides of null ``first + r``.
+    """Return consecutive null data sets in full: systems 2r and 2r + 1 are the sides of null ``first + r``.
 
     Returns
     -------
@@ -138,8 +138,8 @@ def resample_nulls(
 ) -> NullCounts:
     """Bootstrap every null data set, `SHARED` of them on the same resamples.
 
-    What `pipeline.resampling.resample.resample` counts of each of `make_nulls`, at a fraction of its time: of the first `SHARED` on
-    replicates 0 … b − 1, of the next ones on b … 2b − 1.
+    The counts are those that `pipeline.resampling.resample.resample` gives for each of `make_nulls`, in a fraction of the time: for
+    the first `SHARED` null data sets on replicates 0 … b − 1, for the next ones on b … 2b − 1.
 
     Parameters
     ----------
@@ -147,12 +147,12 @@ def resample_nulls(
     swaps : NullSwaps
         Of the null data sets.
     draws : Draws or StratifiedDraws
-        Of the resamples, as many units as there are.
+        Of the resamples, with as many draws as units.
     nulls, replicates : int
     look : callable, optional
-        Called as ``look(first, scores, score, delta)`` for all null data sets, from ``first`` on, that meet the same resamples:
-        their scores in replicates, (side, null, replicate) float64, nan where undefined, and their observed scores, (side, null),
-        and gains, (null,). Without it no score is held.
+        Called as ``look(first, scores, score, delta)`` for the null data sets, from ``first`` on, that share resamples: their
+        scores in replicates, (side, null, replicate) float64, nan where undefined, their observed scores, (side, null), and gains,
+        (null,). Without it no scores are kept.
     """
     units = len(pair.statistics)
     product = Product.of(pair.statistics, draws.n_draws)
@@ -186,9 +186,9 @@ def _weights(draws: Draws | StratifiedDraws, first: int, count: int) -> NDArray[
 
 
 def randomize_nulls(pair: TwoOutputs, swaps: NullSwaps, reference: Draws, *, nulls: int, replicates: int) -> NullCounts:
-    """Randomize every null data set unit by unit, all on the same further swaps.
+    """Randomize every null data set unit by unit, all with the same further swaps.
 
-    Swaps of a null data set are swaps of the original one: all null data sets have one randomization law, and it is drawn once.
+    Swaps of a null data set are swaps of the original data, so all null data sets have one randomization law, which is drawn once.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def randomize_nulls(pair: TwoOutputs, swaps: NullSwaps, reference: Draws, *, nul
     swaps : NullSwaps
         Of the null data sets.
     reference : Draws
-        Of the law; another key than that of ``swaps``.
+        Draws of that law, with another key than ``swaps``.
     nulls, replicates : int
     """
     result = _observe(pair, swaps, nulls)

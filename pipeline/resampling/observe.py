@@ -27,7 +27,7 @@ def observe(measure: Measure, *, se: NDArray[np.float64] | None = None) -> Obser
     ----------
     measure : Measure
     se : (pair,) float64, optional
-        Standard errors, where `pipeline.resampling.standard_errors.influence.pair_moments` has made them already.
+        Standard errors, if `pipeline.resampling.standard_errors.influence.pair_moments` has already computed them.
 
     Returns
     -------

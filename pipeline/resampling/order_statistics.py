@@ -12,7 +12,7 @@ __all__ = ["interpolate", "read_off", "select", "select_two"]
 
 @kernel
 def select(values: NDArray[np.float64], rank: int) -> float:
-    """Return the order statistic of a rank, moving values about; ties are gathered, so that many of them cost no more."""
+    """Return the order statistic of a rank, reordering the values; ties are gathered, so many of them take no longer."""
     low, high = 0, len(values)  # it is among values[low:high]
     while high - low > 1:
         first, middle, last = values[low], values[(low + high) // 2], values[high - 1]
@@ -40,10 +40,10 @@ def select(values: NDArray[np.float64], rank: int) -> float:
 
 @kernel
 def select_two(values: NDArray[np.float64], rank: int) -> tuple[float, float]:
-    """Return the order statistic of a rank and the one after it, the same again at the end; ``values`` are lost.
+    """Return the order statistic of a rank and the next one, or the same twice at the end; ``values`` is overwritten.
 
-    Which values are smaller than another one no processor can guess: they are counted, and those of the side that is looked
-    through further are brought together, without a branch. None may be nan.
+    No processor can predict which values are smaller than another. So they are counted, and those of the side to search next are
+    gathered, without a branch. None may be nan.
     """
     size, next_, is_known = len(values), np.inf, False
     while True:

@@ -1,8 +1,8 @@
 """Philox4x32-10, the only random numbers of the package (Salmon and others 2011, doi:10.1145/2063384.2063405).
 
-A counter-based generator: four 32-bit words are a function of a counter of four and a key of two, so that replicate r of a key is
-the same words whoever draws it, alone or in a batch. Kernels call `rounds` in the middle of their loops. `philox`, on arrays, is
-the readable definition that they are held to, and has counters that no kernel needs.
+A counter-based generator: four 32-bit words are a function of a counter of four words and a key of two, so replicate r of a key
+always has the same words, drawn alone or in a batch. Kernels call `rounds` inside their loops. `philox`, on arrays, is the readable
+definition, with which tests compare them, and also takes counters that no kernel needs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WEYL_1 = np.uint64(0xBB67AE85)
 def rounds(quad: np.uint64, replicate: np.uint64, key: np.uint64) -> Words:
     """Return the four words of counter (quad, replicate low, replicate high, 0) under a key of 64 bits.
 
-    They are 32 bits in 64, since a word is mostly wanted in a product.
+    Each holds 32 bits in 64, since a word is mostly used in a product.
     """
     c0, c1, c2, c3 = quad, replicate & _MASK, replicate >> SHIFT, np.uint64(0)
     k0, k1 = key & _MASK, key >> SHIFT

@@ -1,10 +1,10 @@
-"""Exact quantiles of the gains of all pairs over kept replicates, without ever holding pairs × replicates.
+"""Exact quantiles of the gains of all pairs over kept replicates, without an array of pairs × replicates.
 
 One pass over a pair puts each gain δ* into one of `_BINS` bins around the observed δ and remembers its bin, in two bytes. The
-order statistics asked for lie in a few bins; the gains of these are computed again and selected among. Bins rise with the gain
-even as it rounds, so the result is exact: it has the bits of ``numpy.quantile`` on the gains themselves.
+requested order statistics lie in a few bins; the gains in these are computed again and selected among. Bins are monotone in the
+gain, rounding included, so the result is exact: it has the bits of ``numpy.quantile`` on the gains themselves.
 
-Where replicates are many, bins are of rounded scores (`pipeline.resampling.rounded_quantiles`), which takes half the time.
+With many replicates, rounded scores are put into bins instead (`pipeline.resampling.rounded_quantiles`), in half the time.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class GainQuantiles:
     Parameters
     ----------
     gain : (pair, probability) float64
-        Of δ*; nan where no replicate is defined or the probability is not in 0 … 1.
+        Of δ*; nan if no replicate is defined or the probability is not in 0 … 1.
     distance : (pair, probability) float64
-        Of |δ* − δ|; nan also where δ is undefined.
+        Of |δ* − δ|; nan also if δ is undefined.
     replicates : (pair,) int64
-        Replicates in which both scores are defined: those the quantiles are of.
+        Replicates in which both scores are defined, from which the quantiles come.
     """
 
     gain: NDArray[np.float64]
@@ -65,9 +65,9 @@ def gain_quantiles(
     Parameters
     ----------
     scores : (row, replicate) float64
-        Kept replicates; nan where a score is undefined, which leaves the replicate out of the pairs of that system.
+        Kept replicates; nan where a score is undefined: the pairs of that system then leave the replicate out.
     pairs : (pair, 2) int
-        Rows, the one whose gain it is first. Where lower scores are better, the second system comes first.
+        Rows, first the one that gains. If lower scores are better, the second system comes first.
     delta : (pair,) float64
         Observed gains of the first over the second, of the sign of δ*.
     probabilities : (pair, probability) float64

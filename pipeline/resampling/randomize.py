@@ -1,9 +1,9 @@
-"""Approximate randomization of all pairs on shared swap masks: the permutation test of the package.
+"""Approximate randomization of all pairs with shared swap masks: the permutation test of the package.
 
 For each replicate a mask says in which units the outputs of two systems change sides (Riezler & Maxwell 2005,
-https://aclanthology.org/W05-0908); all pairs meet the same masks. δ° is the gain after the swaps, and δ* := δ + δ° takes the place
-of the bootstrap's: what is counted as δ* against 0, δ and 2δ is δ° against −δ, 0 and δ, so #(|δ°| ≥ δ) is read off the counts as
-the two-sided p of the bootstrap is. As there, no result depends on memory, on cells asked for together, or on other systems.
+https://aclanthology.org/W05-0908); all pairs have the same masks. δ° is the gain after the swaps, and δ* := δ + δ° takes the place
+of the bootstrap's: counting δ* against 0, δ and 2δ is counting δ° against −δ, 0 and δ, so #(|δ°| ≥ δ) is read off the counts like
+the two-sided p of the bootstrap. As there, no result depends on memory, on the cells computed together, or on other systems.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def randomize(
     Parameters
     ----------
     draws : Draws
-        The address of the masks; ``n_units`` and ``n_draws`` are the units of every measure.
+        The address of the masks; ``n_units`` and ``n_draws`` are the number of units of every measure.
     measures : sequence of Measure
-        They share the masks. Margins are not tested: a randomization cannot.
+        They share the masks. A randomization cannot test margins.
     cells : range
         Cells to count; results are kept per cell, so any split of a pass gives the same numbers.
     replicates : int
@@ -57,22 +57,22 @@ def randomize(
     memory_bytes : int, optional
         For masks and sums of a batch; changes no result. A batch has at least 32 replicates; a few MB are needed beside it.
     pairs_at_once : int, optional
-        Of all measures together; where there are more, masks are drawn once more for each so many. Changes no result.
+        Of all measures together; for more pairs, masks are drawn again for each portion. Changes no result.
     observed : sequence of Observed, optional
-        What `observe` gave for each measure, where it is at hand.
+        The result of `observe` for each measure, if already known.
 
     Returns
     -------
     list of PairCounts
-        One a measure. ``counts`` are of δ° < −δ, = −δ, < 0, = 0, = δ and > δ; the margin counts are −1. ``sums`` are Σδ°, Σδ°² and
-        Σ|δ°|; the histogram is of δ°/se. Of a pair with an undefined observed gain all replicates are empty. No score is kept.
-        Where a score can be estimated, sums and histogram are of gains that may be off by the error of estimates, at
-        most se/256; counts are those of the scores.
+        One for each measure. ``counts`` are of δ° < −δ, = −δ, < 0, = 0, = δ and > δ; the margin counts are −1. ``sums`` are Σδ°,
+        Σδ°² and Σ|δ°|; the histogram is of δ°/se. For a pair with an undefined observed gain all replicates are empty. No score is
+        kept. If a score can be estimated, sums and histogram come from gains with the error of estimates, at most se/256; counts
+        are those of the exact scores.
 
     Raises
     ------
     ValueError
-        Where units do not match, or sums would not be exact.
+        If units do not match, or sums would not be exact.
     """
     for measure in measures:
         if len(measure.statistics) != draws.n_units:

@@ -1,7 +1,7 @@
 """One pass over cells of replicates, the resampling of the package: draw, contract, score, compare.
 
-Nothing of size replicates × pairs is ever written. The result does not depend on how memory is divided, on the cells that
-are asked for together, or on the other systems and measures that share the pass: bit for bit.
+No array of replicates × pairs is ever made. The result is the same, bit for bit, however memory is divided, whichever cells are
+computed together, and whatever other systems and measures share the pass.
 """
 
 from __future__ import annotations
@@ -53,31 +53,31 @@ def resample(
     Parameters
     ----------
     draws : Draws or StratifiedDraws
-        The address of the draws; ``n_units`` is that of every measure, and so are the strata, if there are any.
+        The address of the draws; every measure has ``n_units`` units, and the same strata if there are any.
     measures : sequence of Measure
-        They share the samples, and columns that are equal are summed once.
+        They share the samples; equal columns are summed once.
     cells : range
         Cells to count; results are kept per cell, so any split of a pass gives the same numbers.
     replicates : int
         Of the whole pass: the last cell may be partial.
     keep_replicates : int, optional
-        Replicates of which the scores of kept systems are returned.
+        The number of replicates whose scores are returned, for kept systems.
     memory_bytes : int, optional
         For weights, sums and scores of a batch; changes no result. A batch has at least 32 replicates.
     pairs_at_once : int, optional
-        Of all measures together; where there are more, replicates are drawn once more for each so many. Changes no result.
+        Of all measures together; for more pairs, replicates are drawn again for each portion. Changes no result.
     observed : sequence of Observed, optional
-        What `observe` gave for each measure, where it is at hand.
+        The result of `observe` for each measure, if already known.
 
     Returns
     -------
     list of PairCounts
-        One a measure.
+        One for each measure.
 
     Raises
     ------
     ValueError
-        Where units or strata do not match, or sums would not be exact.
+        If units or strata do not match, or sums would not be exact.
     """
     for measure in measures:
         _check_draws(draws, measure)

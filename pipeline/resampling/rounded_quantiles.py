@@ -1,12 +1,12 @@
 """Exact quantiles of gains, located with scores rounded to 16 bits: a quarter of the memory traffic, and no float arithmetic.
 
-Scores are rounded to whole steps from the mean of their system, so that a gain is a difference of two small integers. It is off by
-less than two steps. Where such differences are put into bins of eight steps, an order statistic of the gains lies in the bin that
-the order statistic of the differences is in, or in one beside it. Only the gains in these three bins are computed as they are and
-selected among, so that the result has the bits of ``numpy.quantile`` on the gains themselves.
+Scores are rounded to whole steps from the middle of their system's scores, so a gain is a difference of two small integers, off by
+less than two steps. If such differences are put into bins of eight steps, an order statistic of the gains lies in the bin of the
+order statistic of the differences, or in one beside it. Only the gains in these three bins are computed exactly and selected among,
+so the result has the bits of ``numpy.quantile`` on the gains themselves.
 
-Pairs that this does not suit are left to `pipeline.resampling.quantiles`: scores that are not finite, or so far apart that most
-gains of a pair share a bin.
+`pipeline.resampling.quantiles` treats the other pairs: those with scores that are not finite, or so far apart that most gains of a
+pair share a bin.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class RoundedScores:
 
 
 def round_scores(scores: NDArray[np.float64]) -> RoundedScores:
-    """Round (system, replicate) scores to steps that they have in common."""
+    """Round (system, replicate) scores to steps that all systems share."""
     low, high = (reduce(scores, axis=1) if scores.size else np.zeros(len(scores)) for reduce in (np.min, np.max))
     with np.errstate(all="ignore"):  # what is not finite is not sound
         middle, reach = (low + high) / 2, (high - low) / 2

@@ -1,4 +1,4 @@
-"""Exact quantiles of the gains of few pairs, by partial sorting: compiling the kernels for them would take longer."""
+"""Exact quantiles of the gains of few pairs, by partial sorting, which takes less time than compiling kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _is_little = FewSoFar(_MOST, 2 * _MOST, at_hand=lambda: _is_at_hand())
 
 
 def suits_sorting(gains: int) -> bool:
-    """Tell whether so many gains are found sooner by sorting, and count them."""
+    """Tell whether sorting so many gains takes less time than compiling, and add them to those sorted so far."""
     return gains <= _FEW or _is_little(gains)
 
 

@@ -1,8 +1,8 @@
 """Bootstrap draws within strata: n_h of the n_h units of each stratum, drawn by address.
 
 The words are those of `pipeline.resampling.draws`, one stream a replicate: with the strata one after the other, draw j is word j
-and belongs to the stratum that holds place j; it is unit (word · n_h) >> 32 of that stratum. A key of its own keeps every plain
-draw as it was; with a single stratum the two are the same function of the key.
+and belongs to the stratum that holds place j; it is unit (word · n_h) >> 32 of that stratum. Its key differs from that of plain
+draws, which are unaffected; with a single stratum the two are the same function of the key.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class StratifiedDraws:
 
     @property
     def n_draws(self) -> int:
-        """Draws a replicate: as many as there are units."""
+        """Draws in each replicate: as many as there are units."""
         return len(self.stratum)
 
     @cached_property
@@ -62,17 +62,17 @@ class StratifiedDraws:
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """(place,) the units, stratum by stratum; within one in their own order."""
+        """(place,) the units, stratum by stratum, and in their own order within each."""
         return np.argsort(self.stratum, kind="stable").astype(np.int64)
 
     @property
     def fixed(self) -> int:
-        """Units alone in their stratum: drawn once in every replicate, so that they add nothing to any variance."""
+        """Units alone in their stratum: drawn once in every replicate, so they add nothing to any variance."""
         return int(np.sum(self.sizes == 1))
 
 
 def stratified_key(*, seed: int, purpose: str, test_set: str, size: str, rule: str, stratum: NDArray[np.integer]) -> int:
-    """Return the 64-bit key of a stream of draws within strata: other strata are another stream, other names of them are not.
+    """Return the 64-bit key of a stream of draws within strata: it depends on the strata, but not on their names.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def draw_stratified_weights(
     Returns
     -------
     (replicate, unit) float32
-        Whole numbers; in each row those of a stratum sum to the number of its units.
+        Whole numbers; in each row, those of a stratum sum to the number of its units.
     """
     check_replicates(first, count)
     weights = rows_of(out, count, draws.n_units)

@@ -46,7 +46,7 @@ def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | 
     Parameters
     ----------
     draws : Draws
-        ``n_units`` and ``n_draws`` are the same number: every unit is drawn for once.
+        ``n_units`` and ``n_draws`` are equal: there is one draw for every unit.
     first, count : int
         First replicate and number of replicates.
     out : (≥ count, unit) float32, optional
@@ -77,12 +77,12 @@ def draw_swaps(draws: Draws, first: int, count: int, out: NDArray[np.float32] | 
 
 
 class KeptSwaps:
-    """Swaps that are drawn once for all who want the same ones, and kept as bits.
+    """Swaps that are drawn once for all that need the same ones, and kept as bits.
 
     Parameters
     ----------
     most_bytes : int, optional
-        Beyond them swaps are drawn whenever they are wanted.
+        Beyond this, swaps are drawn whenever they are needed.
     """
 
     def __init__(self, most_bytes: int = 2**25) -> None:
@@ -102,7 +102,7 @@ class KeptSwaps:
 
 
 def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None = None) -> NDArray[np.uint64]:
-    """Draw the same masks as bits, 64 units a word: what `pipeline.resampling.products.bitplanes` sums over.
+    """Draw the same masks as bits, 64 units a word, as `pipeline.resampling.products.bitplanes` needs them.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None
     Returns
     -------
     (word, replicate) uint64
-        Bit i mod 64 of word i // 64 is unit i. Bits beyond the last unit mean nothing.
+        Bit i mod 64 of word i // 64 is unit i. Bits beyond the last unit are arbitrary.
     """
     _check_address(draws, first, count)
     needed = -(-draws.n_units // 64)
@@ -134,7 +134,7 @@ def spread_bits(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
     words : (word, replicate) uint64
         From `draw_swap_words`.
     out : (block, quad, 16, 4) uint8
-        Filled for all replicates; bits beyond the last unit mean nothing here too.
+        Filled for all replicates; bits beyond the last unit are arbitrary here too.
     """
     lanes = out.shape[2]
     target = out.reshape(out.shape[0], out.shape[1], 4 * lanes).view(np.uint32)

@@ -21,9 +21,9 @@ def count_in_tiles(
     pairs_at_once: int,
     count: Callable[[Sequence[Measure], Sequence[Observed], bool], list[PairCounts]],
 ) -> list[PairCounts]:
-    """Return what ``count`` gives of all pairs, where it is given so many at a time, and whether they are the first.
+    """Return the result of ``count`` for all pairs; it is given so many at a time, and whether they are the first.
 
-    No pair depends on another, so that this changes no bit.
+    No pair depends on another, so this changes no bit.
     """
     pairs = [len(measure.pairs) for measure in measures]
     tiles = max(1, -(-sum(pairs) // max(1, pairs_at_once)))
@@ -63,7 +63,7 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> P
     plan : Plan
     cells : int
     kept : (int, int)
-        Systems and replicates of which scores will be returned.
+        Systems and replicates whose scores will be returned.
     """
     pairs = len(plan.measure.pairs)
     return PairCounts(
@@ -77,15 +77,15 @@ def empty_counts(plan: Plan, cells: int, *, kept: tuple[int, int] = (0, 0)) -> P
 
 
 def empty_lanes(plan: Plan, *, exact: bool) -> NDArray[np.float64]:
-    """Return room for the running sums of one cell; its content is not set.
+    """Return an array for the running sums of one cell, without content.
 
-    Sums that are ``exact`` in any order need one accumulator, which is the first of the others'.
+    Sums that are ``exact`` in any order need only the first accumulator.
     """
     return np.empty((len(plan.measure.pairs), len(SUMS), 1 if exact else LANES))
 
 
 def close_cell(plan: Plan, result: PairCounts, lanes: NDArray[np.float64], cell: int, *, tests_margin: bool) -> None:
-    """Add the running sums up, in score points, and mark margin counts that nothing was compared for."""
+    """Add up the running sums, in score points, and mark margin counts for which nothing was compared."""
     folded = fold_lanes(lanes)
     for rule in plan.rules:
         pair, unit = rule.thresholds.pair, rule.unit
