@@ -5,10 +5,10 @@ attachment, recall over gold, WER over references. Not for precision, F1, AER or
 positive, so {δ* > t} is {Σ w_i (d_i − t c_i) > 0}: one sum of independent integers per threshold. Convolving d alone is wrong
 where denominators differ. See `tilt` for tails, and `pairs` for many pairs at once.
 
-`_occur_when` finds the chances of such an event in the first of four ways that fits: one lattice of Z = u·d − v·c; of few units all
-sums of half of the draws (`halves`); a plane of both sums (`plane`), which may be narrower; an enclosure from finitely many
-frequencies (`enclosure`). What is known to lie on the threshold itself is counted before an enclosure (`_log_known_mass`): with few
-discordant units it would be lost in an interval.
+`_occur_when` finds the chances of such an event in the first of four ways that fits: one lattice of Z = u·d − v·c; with few units,
+all sums of half of the draws (`halves`); a plane of both sums (`plane`), which may be narrower; an enclosure from finitely many
+frequencies (`enclosure`). Probability known to lie on the threshold itself is taken out before an enclosure (`_log_known_mass`):
+with few discordant units it would be lost in an interval.
 """
 
 from __future__ import annotations
@@ -165,11 +165,11 @@ def bootstrap_chances(
     Parameters
     ----------
     differences : (unit,) int64
-        d: numerators of the first system less those of the second, turned so that more is better.
+        d: numerators of the first system minus those of the second, with the sign for which more is better.
     denominators : (unit,) int64, optional
         c ≥ 0, common to both systems; all 1 if not given.
     budget : Budget, default QUICK
-        Beyond it a probability is enclosed (`enclosure`): two bounds, and the truth between them.
+        Beyond it a probability is enclosed between two bounds (`enclosure`).
 
     Returns
     -------
@@ -178,7 +178,7 @@ def bootstrap_chances(
     Raises
     ------
     ValueError
-        Where denominators are negative or sum to 0, or an integer could leave int64.
+        If denominators are negative or sum to 0, or if an integer could exceed int64.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def bootstrap_chances(
 
 
 def bootstrap_law(differences: NDArray[np.int64]) -> Law:
-    """Compute the whole law of Σd*, which is that of n·c·δ* where the denominator is a constant c.
+    """Compute the whole law of Σd*, which is that of n·c·δ* if the denominator is a constant c.
 
     Parameters
     ----------

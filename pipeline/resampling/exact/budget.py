@@ -23,16 +23,16 @@ class Budget:
     Parameters
     ----------
     points : int
-        Of a line, on which a tail is exact: 2**20 take some 30 ms, 2**24 a second.
+        Points of a line, on which a tail is exact: 2**20 take some 30 ms, 2**24 a second.
     work : int
-        Rows times points of a plane of numerators and denominators, on which it is exact as well; 0 rules planes out.
+        Rows times points of a plane of numerators and denominators, on which it is exact too; 0 rules planes out.
     halves : int
-        Sums of half of the draws, of few units, from which it is exact whatever the lattice: those of fourteen units, some 60 ms,
-        are within 2**17; 0 rules them out.
+        Sums of half of the draws, with which it is exact on any lattice if there are few units: those of fourteen units, some 60
+        ms, are within 2**17; 0 rules them out.
     frequencies : int
-        Most of an enclosure: 2**18 take some 20 ms. The width of the interval goes with the inverse.
+        Most frequencies of an enclosure: 2**18 take some 20 ms. Twice as many halve the width of the interval.
     width : float
-        Of the interval, relative to the tail, that is narrow enough: fewer frequencies are taken where they reach it.
+        The width of the interval, relative to the tail, that is narrow enough: fewer frequencies are used if they reach it.
     """
 
     points: int = 2**20
@@ -53,9 +53,9 @@ PATIENT = Budget(points=2**24, work=2**25, halves=2**20, frequencies=2**21, widt
 
 
 def tails_budget(*, replicates: int, pairs: int, is_full: bool) -> int:
-    """Return the points that the default tails of one metric and test size may take together: none at a smaller one.
+    """Return the points that the default tails of one metric may take together at a test size: 0 unless it is the full one.
 
-    Reports and tables show tails of the full size alone.
+    Reports and tables show tails at the full size only.
 
     Examples
     --------

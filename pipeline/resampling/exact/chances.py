@@ -21,7 +21,7 @@ class Chance:
     Parameters
     ----------
     log_low, log_high : float
-        Natural logarithms of its bounds; equal where it is known, −inf for 0.
+        Natural logarithms of its bounds; equal if it is known, −inf for 0.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Chance:
 
     @property
     def low(self) -> float:
-        """Lower bound; 0 where it is below the smallest float."""
+        """Lower bound; 0 if below the smallest float."""
         return math.exp(self.log_low)
 
     @property
@@ -74,7 +74,7 @@ class Chance:
         return _outward(low, high)
 
     def log_gap(self, other: Chance) -> float:
-        """Bound the logarithm of how much more probable this is than a part of it, rounded up."""
+        """Bound the logarithm of the ratio of this probability to that of a part of the event, rounded up."""
         gap = -math.expm1(min(other.log_low - self.log_high, 0.0))
         return min(self.log_high + math.log(gap + _ROUNDING), 0.0) if self.log_high > -math.inf else -math.inf
 
@@ -110,7 +110,7 @@ class BootstrapChances:
     gain, total : int
         D = Σd ≥ 0 after the pair was ordered, and C = Σc.
     is_swapped : bool
-        Whether the second of the pair is ahead, and the order was turned round.
+        Whether the second of the pair is ahead, and the order was reversed.
     above_twice, at_twice, from_twice : Chance
         P(δ* > 2δ), P(δ* = 2δ), P(δ* ≥ 2δ).
     below_zero, at_zero, up_to_zero : Chance
@@ -135,7 +135,7 @@ class BootstrapChances:
 
     @property
     def one_sided(self) -> Chance:
-        """P(δ* > 2δ), strict, of the system that is ahead; 1 for identical systems. Without a gain there is no side to take."""
+        """P(δ* > 2δ), strict, for the system ahead; 1 for identical systems. Without a gain there is no side."""
         return CERTAIN if self.is_identical else self.above_twice
 
     @property
@@ -175,7 +175,7 @@ class Law:
     values : (value,) int64
         Σd* of the resample; δ* is this over n·c.
     probability : (value,) float64
-        Absolute error about 1e-15; what lies outside has a mass of at most 2e-30.
+        Absolute error about 1e-15; other values have a total probability of at most 2e-30.
     """
 
     values: NDArray[np.int64]

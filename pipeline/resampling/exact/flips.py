@@ -1,6 +1,6 @@
 """Sign-flip p-values of one pair, free of Monte-Carlo error: ±d summed over all signs.
 
-Three ways, the first that fits: the law of the sum on its lattice; where few units are discordant, all signs, by how often
+The first of three ways that fits is used: the law of the sum on its lattice; with few discordant units, all signs, by how often
 each sum occurs or as sums of two halves; an enclosure.
 """
 
@@ -27,14 +27,14 @@ def sign_flip_chances(differences: NDArray[np.int64], *, budget: Budget = QUICK)
     """Compute the p-values of approximate randomization: Σ ±d over all 2^m signs.
 
     P(|Σ ε_i d_i| ≥ |D|), the limit of Riezler & Maxwell (2005, https://aclanthology.org/W05-0908) for infinitely many shuffles;
-    valid whatever the denominators, as swaps leave C alone. Zeros are dropped and the rest divided by its gcd. With up to 36
-    discordant units the result is exact however wide the lattice: the sums of two halves are sorted and matched (Horowitz &
-    Sahni 1974, doi:10.1145/321812.321823).
+    valid for any denominators, since swaps do not change C. Zeros are dropped and the rest is divided by its gcd. With up to 36
+    discordant units the result is exact however wide the lattice: the sums of two halves are sorted and matched (Horowitz & Sahni
+    1974, doi:10.1145/321812.321823).
 
     Parameters
     ----------
     differences : (unit,) int64
-        d: numerators of the first system less those of the second.
+        d: numerators of the first system minus those of the second.
     budget : Budget, default QUICK
         Beyond it the result is an enclosure.
 
@@ -45,7 +45,7 @@ def sign_flip_chances(differences: NDArray[np.int64], *, budget: Budget = QUICK)
     Raises
     ------
     ValueError
-        Where Σ|d| could leave int64.
+        If Σ|d| could exceed int64.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Exact p-values of many pairs at once, for metrics whose denominator is common to all systems.
+"""Exact p-values of many pairs at once, for metrics whose denominators all systems share.
 
-With a constant denominator a pair is known by how often each difference of numerators occurs: wins, ties and losses for
-accuracy. The transform of such a law is a sum of a few terms, taken directly, and the work of a pair is one compiled kernel.
-Any other pair is computed by itself, within a budget.
+With a constant denominator a pair is described by how often each difference of numerators occurs: wins, ties and losses for
+accuracy. The transform of such a law is a sum of a few terms, computed directly, and one compiled kernel does the work of a pair.
+Other pairs are computed one by one, within a budget.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class PairChances:
     Parameters
     ----------
     log10_low, log10_high : (pair, 6) float64
-        Bounds of log10 p in the order of `EXACT`; equal where p is known to a relative error of 1e-9, usually 1e-12; −inf where
-        p = 0; nan of events that were not asked for. A single point that the lattice all but misses may have bounds where the
-        tails have none.
+        Bounds of log10 p in the order of `EXACT`; equal if p is known to a relative error of 1e-9, usually 1e-12; −inf where p = 0;
+        nan for events that were not requested. A single point that the lattice nearly misses may have bounds although the tails
+        have none.
     gain : (pair,) int64
         Σd in the order given: negative where the second of the pair is ahead.
     discordant : (pair,) int64
-        Units with d ≠ 0; where there are none both two-sided p-values are 1.
+        Units with d ≠ 0; if there are none, both two-sided p-values are 1.
     """
 
     log10_low: NDArray[np.float64]
@@ -112,10 +112,10 @@ def compare_pairs(
     denominators : (unit,) int64, optional
         c ≥ 0, the same for all systems; all 1 if not given. Resamples with Σwc = 0 are left out.
     events : collection of str, optional
-        Of `EXACT`: what is wanted. Nothing is computed for the swaps, or for the bootstrap, where none of its events is among
-        them; the bootstrap's five come together. The numbers are the same whatever else is asked for.
+        Those of `EXACT` that are wanted. Nothing is computed for the swaps, or for the bootstrap, unless one of its events is among
+        them; the bootstrap's five come together. No number depends on what else is wanted.
     budget : Budget, default QUICK
-        Of one tail; a pair has three. Not a time: results do not depend on the load of the machine.
+        For one tail; a pair has three. It is not a time, so results do not depend on the load of the machine.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def compare_pairs(
     Raises
     ------
     ValueError
-        Where shapes do not fit, denominators are negative or all 0, or a sum could leave int64.
+        If shapes do not fit, denominators are negative or all 0, or a sum could exceed int64.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Variances of units, systems × units, runs and the rest, from analysis of variance, for metrics that are means.
+"""Variance components (units, systems × units, runs and the rest) from an analysis of variance, for metrics that are means.
 
 x(S, r, i) = μ_S + unit_i + (S×unit)_{S,i} + run_{S,r} + e, runs within systems, units shared by all. Mean squares are equated with
 their expectations; with unequal numbers of runs, systems × units is taken from unweighted means over runs (Searle, Casella and
-McCulloch 1992, doi:10.1002/9780470316856, ch. 4 and 5). Estimates are unbiased, so that one of a small component may be negative.
+McCulloch 1992, doi:10.1002/9780470316856, ch. 4 and 5). Estimates are unbiased, so the estimate of a small component may be
+negative.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ class Components:
     unit : (pair,) float64
         Difficulty, shared by both systems; it cancels in their difference.
     system_unit : (pair,) float64
-        S×unit. nan where neither system has two runs: it cannot be told from e then.
+        S×unit; nan if neither system has two runs, since it cannot then be distinguished from e.
     run : (pair,) float64
-        Pooled over both systems. nan where neither has two runs.
+        Pooled over both systems; nan if neither has two runs.
     residual : (pair,) float64
-        e, pooled; nan where neither system has two runs.
+        e, pooled; nan if neither system has two runs.
     degrees : (pair,) int64
-        Of freedom of ``run``: R_A + R_B − 2. With few, its estimate is worth little.
+        Degrees of freedom of ``run``, R_A + R_B − 2. With few, its estimate is imprecise.
     """
 
     unit: NDArray[np.float64]
@@ -44,9 +45,9 @@ class Components:
     degrees: NDArray[np.int64]
 
     def difference_variance(self, *, runs_a: int, runs_b: int, units: int) -> NDArray[np.float64]:
-        """Return Var δ for so many runs and units: 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B), negative estimates taken as 0.
+        """Return Var δ for some numbers of runs and units: 2σ²_SU/n + (σ²_run + σ²_e/n)(1/R_A + 1/R_B), negative estimates as 0.
 
-        What ten more runs, or 500 more items, would be worth is read off two calls.
+        Two calls show how much ten more runs, or 500 more items, would reduce it.
         """
         system_unit, run, residual = (np.maximum(part, 0.0) for part in (self.system_unit, self.run, self.residual))
         return np.asarray(2 * system_unit / units + (run + residual / units) * (1 / runs_a + 1 / runs_b))
@@ -58,7 +59,7 @@ def variance_components(values: Sequence[NDArray[np.float64]], pairs: NDArray[np
     Parameters
     ----------
     values : sequence of (run, unit) float64
-        One array a system: the score of each output, where the metric is their mean.
+        One array for each system: the score of each output, of which the metric is the mean.
     pairs : (pair, 2) int64
     """
     if any(array.ndim != 2 or array.shape[1] != values[0].shape[1] for array in values):
@@ -96,8 +97,8 @@ def squares_within(array: NDArray[np.float64]) -> tuple[float, float]:
 def unit_values(replicas: Replicas, seen: ObservedReplicas) -> list[NDArray[np.float64]]:
     """Return (run, unit) values of each model whose means are the scores of its runs.
 
-    Of a metric that is no mean they are linearised: run r has s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its score
-    without unit i.
+    For a metric that is not a mean they are linearised: run r has s_r + (n − 1)(mean_j s_(j) − s_(i)) on unit i, with s_(i) its
+    score without unit i.
     """
     runs, of = replicas.distinct.runs, replicas.distinct.of
     without = leave_one_out(np.ascontiguousarray(runs.transpose(1, 0, 2)), replicas.score)

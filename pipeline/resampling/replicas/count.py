@@ -1,10 +1,10 @@
 """Counts of all pairs under any null of `nulls`, by its name.
 
-`count_null` chooses who counts. Nulls that permute outputs are counted in `randomized`; the others are counted here, from the
-scores of runs alone:
+`count_null` counts any null. Those that permute outputs are counted in `randomized`; the others are counted here, from the scores
+of runs alone:
 
-- Whole runs permuted between systems, and run numbers flipped: every output stays in its run. Where there are few arrangements
-  all of them are counted and p is exact; otherwise they are drawn by address, in the order of cells.
+- Whole runs permuted between systems, and systems exchanged within a run number: every output stays in its run. If there are few
+  arrangements all of them are counted and p is exact; otherwise they are drawn by address, in the order of cells.
 - The bootstrap of runs and units at once, the only procedure here whose null is about new runs and new units: Owen's pigeonhole
   bootstrap (2007, doi:10.1214/07-AOAS122) with runs nested in systems. A replicate draws units, the same for all systems and
   runs, and for each side of a pair as many runs as there are; δ* is the difference of the mean scores of the drawn runs on the
@@ -57,7 +57,7 @@ def _permute_runs(
     cells, replicates
         As of `randomize_replicas`; what is enumerated does not depend on them.
     observed : ObservedReplicas, optional
-        What `observe_replicas` gave, where it is at hand.
+        The result of `observe_replicas`, if already known.
     """
     if null not in ("whole-run", "paired-runs"):
         raise ValueError(f"{null_named(null).name!r} does not permute runs")
@@ -242,7 +242,7 @@ def count_null(
     memory_bytes: int = 2**26,
     observed: ObservedReplicas | None = None,
 ) -> NullCounts:
-    """Count two-sided for all pairs under one null of `NULLS`.
+    """Count the two-sided hits of all pairs under one null of `NULLS`.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def count_null(
     memory_bytes : int, optional
         Changes no result.
     observed : ObservedReplicas, optional
-        What `observe_replicas` gave, where it is at hand.
+        The result of `observe_replicas`, if already known.
     """
     name = null_named(null).name
     if null_named(null).computed:

@@ -30,7 +30,7 @@ class Null:
     null : str
         In one line, of systems A and B.
     floor : str
-        Smallest p, with b replicates.
+        The smallest p, with b replicates.
     statistic : {"mean of run scores", "score of pooled runs"}
     needs_equal_runs : bool
     computed : bool
@@ -121,7 +121,7 @@ def null_named(name: str) -> Null:
 
 
 def smallest_p(name: str, runs_a: int, runs_b: int, replicates: int | None) -> float:
-    """Return the smallest p possible under a null, with a number of random replicates, or with all arrangements where None.
+    """Return the smallest p possible under a null with a number of random replicates, or, for None, with all arrangements.
 
     Examples
     --------
@@ -149,7 +149,7 @@ FEWEST_RUNS = 5
 
 
 def may_have_p(reason: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Tell for positions in `REASONS` whether the pair still has a p, if only that of identical outputs."""
+    """Tell for positions in `REASONS` whether the pair has a p all the same, if only that of identical outputs."""
     return np.asarray((reason != REASONS.index("unequal runs")) & (reason != REASONS.index("undefined score")))
 
 
@@ -164,19 +164,19 @@ class NullCounts:
     delta : (pair,) float64
         The observed gain that was compared: > 0 where the first of the pair is better.
     hits : (pair, cell) int64
-        #(|δ°| ≥ |δ|), of the bootstrap #(|δ* − δ| ≥ |δ|); ties by the tolerance, or exactly where sums decide.
+        #(|δ°| ≥ |δ|), for the bootstrap #(|δ* − δ| ≥ |δ|); ties are within the tolerance, or exact if integer sums are compared.
     compared : (pair, cell) int64
-        Replicates in which both scores were defined; arrangements where all were enumerated.
+        Replicates in which both scores were defined, or arrangements if all were enumerated.
     empty : (pair, cell) int64
         The others.
     enumerated : (pair,) bool
-        All arrangements were counted, the observed one among them; they stand in the first of the cells that were asked for.
+        All arrangements were counted, including the observed one; they are in the first of the requested cells.
     floor : (pair,) float64
-        Smallest p that there can be with these runs and replicates.
+        The smallest possible p with these runs and replicates.
     reason : (pair,) int8
         Position in `REASONS`.
     few_runs : (pair,) bool
-        The null leans on more runs than there are (`FEWEST_RUNS`): its p is to be shown with a warning.
+        The null needs more runs than there are (`FEWEST_RUNS`): show its p with a warning.
     """
 
     null: str
@@ -191,7 +191,7 @@ class NullCounts:
 
     @property
     def p(self) -> NDArray[np.float64]:
-        """Two-sided p of each pair: hits/all where enumerated, otherwise (hits + 1)/(compared + 1); nan where there is none."""
+        """Two-sided p of each pair: hits/all if enumerated, otherwise (hits + 1)/(compared + 1); nan where there is none."""
         hits, compared = self.hits.sum(axis=1), self.compared.sum(axis=1)
         added = np.where(self.enumerated, 0, 1)
         with np.errstate(invalid="ignore"):  # nothing was compared: nan

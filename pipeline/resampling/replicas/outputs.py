@@ -78,7 +78,8 @@ class Replicas:
     Parameters
     ----------
     statistics : tuple of (run, unit, statistic) int64
-        One array a system; systems may have different numbers of runs. Statistics are already summed over the items of a unit.
+        One array for each system; systems may have different numbers of runs. Statistics are already summed over the items of a
+        unit.
     score : ScoreFunction
     form : {"ratio", "general"}
         ``ratio`` where the score is factor × statistics[0] / statistics[1] with a positive factor.
@@ -131,7 +132,7 @@ class Replicas:
 
     @cached_property
     def distinct(self) -> Distinct:
-        """The runs of all systems without copies: hundreds of groups of the same ten runs are ten runs to score and to sum."""
+        """The runs of all systems without copies: hundreds of groups of the same ten runs are ten runs to score and sum."""
         numbers: dict[bytes, int] = {}
         first: list[NDArray[np.int64]] = []
         of = []
@@ -147,7 +148,7 @@ class Replicas:
         return Distinct(np.stack(first), tuple(of))
 
     def choose(self, systems: Sequence[int], runs: Sequence[NDArray[np.int64]], pairs: NDArray[np.int64]) -> Replicas:
-        """Return the same of some runs of some systems, and of ``pairs`` of these; what is known of a run is not made again."""
+        """Return some runs of some systems, and ``pairs`` of these; what was computed for a run is reused."""
         statistics = tuple(self.statistics[system][own] for system, own in zip(systems, runs, strict=True))
         known = self.distinct.choose([self.distinct.of[system][own] for system, own in zip(systems, runs, strict=True)])
         chosen = replace(self, statistics=statistics, pairs=pairs)
@@ -170,10 +171,9 @@ class ObservedReplicas:
     slack : (pair,) float64
         Differences up to this are equal: `TOLERANCE` of |s_A| + |s_B|.
     oriented : (pair, 2) int64
-        The pair with the system of the higher score first: draws meet a pair in this order, so that exchanging A and B
-        changes no count.
+        The pair with the higher score first: draws are applied in this order, so exchanging A and B changes no count.
     identical : (pair,) bool
-        As many runs, and every run has the statistics of the other system's run of the same number.
+        Both have the same number of runs, and each run has the statistics of the other system's run of that number.
     """
 
     by_run: tuple[NDArray[np.float64], ...]

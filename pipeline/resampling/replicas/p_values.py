@@ -1,8 +1,8 @@
 """p of all pairs under any null of replicas, counted or computed, for callers that need only p.
 
-`find_p_of_subsets` gives that of many subsets of the runs, each at an address of its own. Where a null swaps outputs and all runs
-have one denominator, subsets differ in nothing but the differences that are summed: scores and gains of all of them come from the
-scores of the pool. Any other subset is tested by itself, with the same result.
+`find_p_of_subsets` gives the p of many subsets of the runs, each at its own address. If a null swaps outputs and all runs have one
+denominator, subsets differ only in the differences that are summed, and their scores and gains come from the scores of the pool.
+Other subsets are tested one by one, with the same result.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def find_p(null: str, draws: Draws, replicas: Replicas, *, replicates: int, obse
     null : str
         Its name.
     draws : Draws
-        As of `count_null`; a null that is computed draws nothing.
+        As in `count_null`; a null that is computed draws nothing.
     replicas : Replicas
     replicates : int
     observed : ObservedReplicas, optional
@@ -89,7 +89,7 @@ def find_p_of_subsets(
     Returns
     -------
     p, delta : (subset, pair) float64
-        What `find_p` gives of `Replicas.choose`.
+        What `find_p` gives for `Replicas.choose`.
     """
     if are_fewer(null, pairs=len(pairs), systems=len(systems)) and len({own.shape for own in runs}) == 1:
         pool = replicas.choose(systems.tolist(), [np.arange(many) for many in replicas.runs[systems].tolist()], pairs)

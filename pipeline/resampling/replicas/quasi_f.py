@@ -5,18 +5,18 @@ the means over R_A and R_B runs and n units, and
 
 Var δ = 2σ²_SU/n + Σ_S (σ²_run,S + σ²_e,S/n)/R_S.
 
-No mean square expects that alone. Three together do:
+No single mean square has this expectation. Three together do:
 
 - V_unit = s²(d)/n, with d_i the difference of A's and B's means over runs on unit i, expects 2σ²_SU/n + Σ_S σ²_e,S/(n R_S);
 - V_run = Σ_S s²_S/R_S, with s²_S the variance of the scores of S's runs, expects Σ_S (σ²_run,S + σ²_e,S/n)/R_S;
 - V_e = Σ_S MS_e,S/(n R_S) expects Σ_S σ²_e,S/(n R_S), which the other two both contain.
 
-So V = V_unit + V_run − V_e is unbiased. Where V_e happens to exceed one of the others it is set aside: V is at least V_unit and at
+So V = V_unit + V_run − V_e is unbiased. V_e may happen to exceed one of the others, so V is taken to be at least V_unit and at
 least V_run. δ/√V is compared with Student's t. Its degrees of freedom are Satterthwaite's, V² over the sum of the squares of the
 parts, each divided by its own: n − 1 of V_unit, R_S − 1 and (R_S − 1)(n − 1) of what system S adds to V_run and V_e.
 
-With as many runs of either system V is 2(MS_SU + MS_run − MS_e)/(nR), and t² the quasi-F of analysis of variance. Each system has
-its own variance of runs here (Welch 1947): degrees of freedom of one pooled over both hold only where the two are alike.
+With equal numbers of runs V is 2(MS_SU + MS_run − MS_e)/(nR), and t² is the quasi-F of analysis of variance. Each system has its
+own variance of runs here (Welch 1947), because a pooled one is right only if both are equal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class QuasiF:
     degrees : float64
         Of freedom.
     p : float64
-        2 P(T ≥ |δ|/se), two-sided; 1 where the two are identical or score the same, nan where there is none.
+        2 P(T ≥ |δ|/se), two-sided; 1 if the two are identical or score the same, nan where there is none.
     reason : int8
         Position in `pipeline.resampling.replicas.nulls.REASONS`.
     unit_se : float64
@@ -67,17 +67,17 @@ class QuasiF:
 
 
 def quasi_f(replicas: Replicas, *, observed: ObservedReplicas | None = None) -> QuasiF:
-    """Test every pair of systems with several runs by its quasi-F.
+    """Test every pair of systems with several runs by the quasi-F.
 
-    Prefer it for a claim about methods: new runs of either on new units. Of a metric that is no mean, the values of units are
-    linearised, so that δ is the difference of the mean scores of runs whatever the metric.
+    Prefer it for a claim about methods: new runs of both on new units. For a metric that is not a mean, the values of units are
+    linearised, so δ is the difference of the mean scores of runs for any metric.
 
     Parameters
     ----------
     replicas : Replicas
         Systems may have different numbers of runs; one run has no p.
     observed : ObservedReplicas, optional
-        What `observe_replicas` gave, where it is at hand.
+        The result of `observe_replicas`, if already known.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Counts of |δ°| ≥ |δ| after outputs were permuted at random, for all pairs: the nulls that permute outputs.
 
-A pair's counts depend on its two systems, the address of the draws and the replicates: not on memory, on cells that are counted
+A pair's counts depend only on its two systems, the address of the draws and the replicates: not on memory, on the cells counted
 together, on other systems, or on which of the two is called A. Pairs whose runs share one denominator are compared as integers
 (`LinearPairs`), all others by their scores (`ScoredPairs`).
 """
@@ -123,13 +123,13 @@ def randomize_replicas(
     memory_bytes: int = 2**26,
     observed: ObservedReplicas | None = None,
 ) -> NullCounts:
-    """Count how often permuted outputs give a difference as large as the observed one.
+    """Count how often permuted outputs give a difference at least as large as the observed one.
 
     Parameters
     ----------
     null : {"per-output", "r-of-2r", "segment-block", "multeval"}
     draws : Draws
-        The address; ``n_units`` and ``n_draws`` are the units. Each null has a key of its own.
+        The address; ``n_units`` and ``n_draws`` are the number of units. Each null has a key of its own.
     replicas : Replicas
     cells : range
         Cells to count.
@@ -138,7 +138,7 @@ def randomize_replicas(
     memory_bytes : int, optional
         For sums of a batch; changes no result.
     observed : ObservedReplicas, optional
-        What `observe_replicas` gave, where it is at hand.
+        The result of `observe_replicas`, if already known.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """How far the scores of one system deviate: over its runs, and over resampled units within a run.
 
-As Clark and others 2011 (https://aclanthology.org/P11-2031) define them: s_test is the sample standard deviation over runs of
-their scores on the test set; s_sel the mean over runs of the bootstrap standard deviation of a run's score, in which there is no
-variance between runs. MultEval prints them as s_opt and s_sel. `ResampledRuns` has the scores of every run on bootstrap samples
-of units, for these and for whatever else looks at single replicates.
+As Clark and others 2011 (https://aclanthology.org/P11-2031) define them: s_test is the sample standard deviation over runs of their
+scores on the test set; s_sel the mean over runs of the bootstrap standard deviation of a run's score, in which there is no variance
+between runs. MultEval prints them as s_opt and s_sel. `ResampledRuns` has the scores of every run on bootstrap samples of units,
+for these and other uses of single replicates.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["ResampledRuns", "Spread", "run_spread", "spread_scores"]
 
 
 class ResampledRuns:
-    """Every run, once, as a system of its own in `pipeline.resampling.resample`; all meet the same samples.
+    """Every run, once, as a system of its own in `pipeline.resampling.resample`; all have the same samples.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Spread:
 
 
 def run_spread(scores: NDArray[np.float64]) -> float:
-    """Return the sample standard deviation of the scores of runs; nan of one run.
+    """Return the sample standard deviation of the scores of runs; nan for one run.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def spread_scores(
     memory_bytes: int = 2**26,
     observed: ObservedReplicas | None = None,
 ) -> Spread:
-    """Measure the spread of every system; all runs of all systems meet the same resampled units.
+    """Measure the spread of every system; all runs of all systems have the same resampled units.
 
     Parameters
     ----------

@@ -184,14 +184,14 @@ class SegmentBlock:
 
 
 class MultEvalShuffle:
-    """X takes an output by a permutation of runs, Y by its inverse; both are scored over all their runs together.
+    """X takes outputs by a permutation of runs, Y by its inverse; both are scored over all their runs together.
 
     MultEval (Clark and others 2011, P11-2031; https://github.com/jhclark/multeval) pools the runs of a system, shuffles outputs
     within a unit, and counts |δ°| > |δ|, strictly: of a system against itself it prints 1/(b + 1). Its shuffle exchanges outputs
-    between the systems at random and permutes run numbers, π for X and π⁻¹ for Y. Where π is its own inverse Y is what X left over;
-    with three runs or more it need not be: some output is in both and another in neither, so that X and Y come nearer to each
-    other. With independent outputs Var(X − Y) is ½ + 1/R of what complementary halves have, and a true null is rejected at .05 in
-    about 7.4, 10.1, 12.9 % for R = 3, 5, 10.
+    between the systems at random and permutes run numbers, π for X and π⁻¹ for Y. If π is its own inverse, Y is what X left over.
+    With three runs or more it need not be: some outputs are in both and others in neither, so X and Y are more alike. With
+    independent outputs Var(X − Y) is ½ + 1/R times that of complementary halves, and about 7.4, 10.1, 12.9 % of true nulls are
+    rejected at .05 for R = 3, 5, 10.
     """
 
     slots, divisors = (1, 1), (1, 1)

@@ -22,12 +22,12 @@ class Splits:
     Parameters
     ----------
     first, second : (split, run) int64
-        Positions of the runs of either group in an order drawn at random: that is their number as runs. In the order of positions
-        a null that pairs runs would meet like with like, and its arrangements would not all have the same chance.
+        Positions of the runs of either group, in random order, which gives their numbers as runs. In the order of positions a null
+        that pairs runs would compare like with like, and its arrangements would not be equally probable.
     ways : int
-        How many there are. Groups of equal size that are exchanged are one way: no two-sided p can tell them apart.
+        How many there are. Exchanging groups of equal size is not another way, because no two-sided p can distinguish them.
     enumerated : bool
-        These are all of them, each once; otherwise they are drawn with replacement.
+        These are all ways, each once; otherwise they are drawn with replacement.
     """
 
     first: NDArray[np.int64]
@@ -56,7 +56,7 @@ def split_runs(draws: Draws, runs: int, *, first: int, second: int, most: int) -
     Parameters
     ----------
     draws : Draws
-        Address of what is drawn, the numbers of the runs of all ways too; only its key matters.
+        Address of the ways and of the numbers of their runs; only its key matters.
     runs : int
     first, second : int
         Sizes of the groups; the rest is left out.
@@ -83,7 +83,7 @@ def draw_subsets(draws: Draws, runs: int, *, size: int, count: int) -> NDArray[n
     Returns
     -------
     (subset, run) int64
-        In the order in which they were drawn: of one address a subset of fewer runs begins one of more.
+        In the order in which they were drawn: at the same address, a smaller subset is the beginning of a larger one.
     """
     if not 1 <= size <= runs:
         raise ValueError(f"{runs} runs have no subset of {size}")

@@ -32,11 +32,11 @@ class PairMoments:
     Parameters
     ----------
     se : (pair,) float64
-        As `pair_errors`, bit for bit.
+        As from `pair_errors`, bit for bit.
     acceleration : (pair,) float64
-        A sixth of the skewness of the influence values, over √n; nan where ``se`` is 0, but for rounding, or undefined.
+        A sixth of the skewness of the influence values, divided by √n; nan where ``se`` is undefined, or 0 up to rounding.
     kurtosis : (pair,) float64
-        n Σu⁴ / (Σu²)² of the influence values, 3 of a Gaussian; nan as the acceleration.
+        n Σu⁴ / (Σu²)² of the influence values, 3 for a Gaussian; nan where the acceleration is.
     """
 
     se: NDArray[np.float64]
@@ -55,7 +55,7 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
     Returns
     -------
     (system, unit) float64
-        nan where what is left has no score.
+        nan where the rest has no score.
     """
     out = np.empty((statistics.shape[1], statistics.shape[0]))
     for system in range(statistics.shape[1]):
@@ -68,9 +68,9 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
 
 
 def left_out_of(measure: Measure) -> NDArray[np.float64]:
-    """Return `leave_one_out` of a measure, which is not to be written into: it is kept as long as the measure, if it is small.
+    """Return `leave_one_out` of a measure. Do not write into it: if it is small, it is kept with the measure.
 
-    Errors, moments, leverage and influence of one measure all begin with it.
+    Errors, moments, leverage and influence of a measure all use it.
     """
     found = _kept.get(measure)
     if found is None:
@@ -98,13 +98,13 @@ def pair_errors(
         From `leave_one_out`.
     pairs : (pair, 2) int64
     stratum : (unit,) int, optional
-        The stratum of each unit, numbered 0 … H − 1 without a gap. A unit alone in its stratum never varies: it adds nothing,
-        and what the score is without it is not looked at.
+        The stratum of each unit, numbered 0 … H − 1 without a gap. A unit alone in its stratum never varies: it adds nothing, and
+        the score without it is not needed.
 
     Returns
     -------
     (pair,) float64
-        nan with one unit, where every unit is alone in its stratum, or where a leave-one-out score is undefined.
+        nan with one unit, if every unit is alone in its stratum, or if a leave-one-out score is undefined.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def pair_errors(
 
 
 def score_errors(scores: NDArray[np.float64], *, stratum: NDArray[np.integer] | None = None) -> NDArray[np.float64]:
-    """Return the jackknife standard error of each system's own score: that of its difference from a constant, as `pair_errors`.
+    """Return the jackknife standard error of each system's own score, as `pair_errors` for its difference from a constant.
 
     Parameters
     ----------
@@ -131,9 +131,7 @@ def score_errors(scores: NDArray[np.float64], *, stratum: NDArray[np.integer] | 
     -------
     (system,) float64
 
-    Examples
-    --------
-    The mean of 1, 1 and 4: its standard deviation √3 over √3.
+    Examples -------- The mean of 1, 1 and 4 has the standard error √3 / √3.
 
     >>> score_errors(np.array([[2.5, 2.5, 1.0]])).round(12).tolist()
     [1.0]
@@ -149,8 +147,8 @@ def pair_moments(
     """Return the jackknife standard error of each pair's difference of scores, its acceleration and its kurtosis.
 
     With u_i = mean d − d_i, d_i the difference without unit i: a = Σ u_i³ / (6 (Σ u_i²)^(3/2)) (Efron 1987,
-    doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and where lower scores are better.
-    Within strata u_hi = mean_h d − d_hi, and the sums go over all units (Davison & Hinkley 1997, section 5.3,
+    doi:10.1080/01621459.1987.10478410). It changes its sign with the order of the pair, and if lower scores are better. Within
+    strata u_hi = mean_h d − d_hi, and the sums go over all units (Davison & Hinkley 1997, section 5.3,
     doi:10.1017/CBO9780511802843).
 
     Parameters
@@ -185,7 +183,7 @@ def pair_moments(
 
 
 def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the units of which any statistic differs between the two systems of each pair.
+    """Count the units on which any statistic differs between the two systems of each pair.
 
     Parameters
     ----------

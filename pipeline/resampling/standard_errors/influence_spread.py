@@ -1,11 +1,11 @@
-"""Influence values of systems, and Σu² of a pair's on every replicate: the standard errors of metrics that are no ratios.
+"""Influence values of systems, and Σu² of a pair's on every replicate: the standard errors of metrics that are not ratios.
 
-The influence value of a unit is what it adds to the score, to first order: u_i = (n_i − r c_i) / Σc of a ratio r = Σn / Σc, and
-(n − 1)/n · (mean d − d_i) of any other score, d_i being the score without unit i of n (the jackknife). Their scale is such that
-the standard error of the test set is √(n/(n − 1) · Σ(u_i − mean u)²).
+The influence value of a unit is what it adds to the score, to first order: u_i = (n_i − r c_i) / Σc for a ratio r = Σn / Σc, and (n
+− 1)/n · (mean d − d_i) for any other score, d_i being the score without unit i of n (the jackknife). They are scaled so that the
+standard error of the test set is √(n/(n − 1) · Σ(u_i − mean u)²).
 
-A replicate weighs them by its counts w, and does not linearise the score anew: Σw(u − mean* u)², with mean* over the units drawn.
-Of a mean that is exact. Of a ratio it leaves out that r and Σc have moved, as `ratio_spread` does not; both tend to the same.
+A replicate weights them by its counts w without linearising the score again: Σw(u − mean* u)², with mean* over the units drawn. For
+a mean that is exact. For a ratio it ignores that r and Σc have changed, which `ratio_spread` does not; both have the same limit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def influences(measure: Measure) -> NDArray[np.float64]:
     Returns
     -------
     (system, unit) float64
-        nan where a score is undefined; of a score that is no ratio, also where it is without some unit.
+        nan where a score is undefined; unless it is a ratio, also where it is undefined without some unit.
 
     Examples
     --------
@@ -52,9 +52,9 @@ def influences(measure: Measure) -> NDArray[np.float64]:
 
 
 def linear_errors(measure: Measure) -> NDArray[np.float64]:
-    """Return (pair,) the standard error of each gain as replicates have theirs: √(n/(n − 1) Σ(u − mean u)²), nan of one unit.
+    """Return (pair,) the standard error of each gain, computed as for replicates: √(n/(n − 1) Σ(u − mean u)²); nan for one unit.
 
-    Within strata √(Σ n_h/(n_h − 1) Σ(u − mean_h u)²). Of means, and of scores that are no ratios, it is the jackknife's.
+    Within strata √(Σ n_h/(n_h − 1) Σ(u − mean_h u)²). For means, and for scores that are not ratios, it is the jackknife's.
     """
     units = len(measure.statistics)
     scale = units / (units - 1) if units > 1 else np.nan

@@ -1,4 +1,4 @@
-"""How much of a gain's variance one unit makes: the unit of the largest influence, and the gain without it."""
+"""How much of a gain's variance comes from one unit: the unit with the largest influence, and the gain without it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class PairLeverage:
     Parameters
     ----------
     share : (pair,) float64
-        Of the variance; nan where that is 0, but for rounding, or undefined.
+        Share of the variance; nan where that is undefined, or 0 up to rounding.
     unit : (pair,) int64
-        Its position, the first of several alike; −1 where ``share`` is nan.
+        Its position, the first if several tie; −1 where ``share`` is nan.
     without : (pair,) float64
         The difference of scores without it, in the order of the pair; nan where ``share`` is.
     """
@@ -36,7 +36,7 @@ class PairLeverage:
 def pair_leverage(
     scores: NDArray[np.float64], pairs: NDArray[np.int64], *, stratum: NDArray[np.integer] | None = None
 ) -> PairLeverage:
-    """Return the unit of the largest influence on each pair's difference of scores.
+    """Return the unit with the largest influence on each pair's difference of scores.
 
     With d_i the difference without unit i: max_i (d_i − mean d)² / Σ(d_i − mean d)². Within strata the mean is that of the unit's
     stratum of n_h, and each square counts n_h/(n_h − 1) times, as in `pipeline.resampling.standard_errors.influence.pair_errors`

@@ -1,9 +1,9 @@
-"""Gains of bootstrap replicates over standard errors of their own, t*, some pairs at a time.
+"""Gains of bootstrap replicates divided by their own standard errors, t*, for some pairs at a time.
 
 A replicate is drawn again from its address, and the standard error of a pair's difference is that of its linearised influence
 values on the units drawn: √(n/(n − 1) · Σu²), within strata √(Σ n_h/(n_h − 1) · Σ(u − mean_h u)²). Ratios are linearised on every
-replicate (`ratio_spread`), other metrics once, on the test set (`influence_spread`). What that costs is known before
-(`studentise_budget`); how it is summed is in `studentise_plans`.
+replicate (`ratio_spread`), other metrics once, on the test set (`influence_spread`). `studentise_budget` says beforehand what that
+costs, and `studentise_plans` how it is summed.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Studentised:
     pair : (some,) int64
         Positions among the pairs of the measure.
     t : (some, replicate) float64
-        nan where a score is undefined, and where a replicate without spread repeats δ; beyond ± `BEYOND` without spread otherwise.
+        nan where a score is undefined, and where a replicate without spread repeats δ; beyond ± `BEYOND` for others without spread.
     empty : (some, replicate) bool
         Where a score is undefined.
     observed : (some,) float64
         δ / se.
     se : (some,) float64
-        Of the test set itself, in the metric's points; of means it is the jackknife's. nan with one unit, or where it is lost.
+        Of the test set itself, in the metric's points; for means it is the jackknife's. nan with one unit, or if lost in rounding.
     lost : (some,) int64
         Replicates whose own standard error is lost in rounding; they count as without spread.
     """
@@ -78,19 +78,19 @@ def studentise(
     scores: NDArray[np.float64] | None = None,
     memory_bytes: int = 2**28,
 ) -> Iterator[Studentised]:
-    """Draw replicates 0 … and give t* of pairs, in their order.
+    """Draw the replicates from 0 on and yield the t* of pairs, in their order.
 
     Parameters
     ----------
     draws : Draws or StratifiedDraws
-        As many draws as units, of the measure's strata.
+        With as many draws as units, and the measure's strata.
     measure : Measure
     replicates : int
-        Each costs a product over all units for every pair: some thousands, not a million.
+        Each costs a product over all units for every pair, so ask for some thousands, not a million.
     chosen : (some,) int64, optional
-        Positions of pairs, in the order in which they are wanted; all pairs by default.
+        Positions of the pairs, in the order wanted; all pairs by default.
     scores : (system, ≥ replicates) float64, optional
-        Scores of the same replicates, nan where undefined: only a metric that is no ratio needs them.
+        Scores of the same replicates, nan where undefined; needed unless the metric is a ratio.
     memory_bytes : int, optional
         For t*, weights, columns and sums. It changes no number.
     """

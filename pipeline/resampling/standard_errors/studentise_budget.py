@@ -1,7 +1,7 @@
-"""What standard errors of replicates cost, known before anything is drawn: replicates drawn again, products, and how many are made.
+"""The cost of standard errors of replicates, known before anything is drawn: replicates drawn again, and products.
 
-A product is a weight times an influence value: of each pair, on each unit, on each replicate. Their number grows with the square of
-the systems, and where there are too many nothing of it is made: max-T leaves the decision to Holm, and says so.
+A product is a weight times an influence value, for each pair, unit and replicate. Their number grows with the square of the number
+of systems. If there are too many, none are computed: max-T leaves the decision to Holm, and says so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def replicates_again(kept: int) -> int:
 
 
 def products(*, systems: int, units: int, kept: int) -> int:
-    """Return the products of all pairs.
+    """Return the number of products for all pairs.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def products(*, systems: int, units: int, kept: int) -> int:
 
 
 def replicates_within(*, systems: int, units: int, kept: int) -> int | None:
-    """Return how many replicates fit into `MOST_PRODUCTS`, 0 where too few to be proposed; None where those that are kept fit.
+    """Return how many replicates fit into `MOST_PRODUCTS`, 0 if too few to be proposed; None if those that are kept fit.
 
     Examples
     --------
