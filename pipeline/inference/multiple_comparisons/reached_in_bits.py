@@ -91,7 +91,10 @@ def count_in_bits(
         What replaces |t*| for pairs with a scale of their own, by their place among the chosen ones.
     """
     pairs, units = measure.pairs.astype(np.int64)[chosen], len(measure.statistics)
+    work = replicates * units * len(pairs)
     if not isinstance(draws, Draws) or measure.form != "ratio" or not 2 <= units <= MOST_UNITS:
+        return None
+    if work < MANY and len(pairs) < _FEW:
         return None
     systems, places = np.unique(pairs, return_inverse=True)
     numerators, denominators = measure.statistics[:, systems].transpose(2, 1, 0)
@@ -100,7 +103,7 @@ def count_in_bits(
         return None
     if denominator <= 0 or units * denominator**2 >= FLOAT64_LIMIT // 4:
         return None
-    if _takes_longer(replicates * units * len(pairs), len(pairs)):
+    if work < MANY and _is_little(work):
         return None
     pairs = np.ascontiguousarray(places.reshape(-1, 2))
     right, whole, factor = numerators.sum(axis=1), float(units * denominator), ratio_factor(measure)
@@ -148,10 +151,6 @@ def count_in_bits(
             return None
         there[:] = largest[: len(there)]
     return found
-
-
-def _takes_longer(work: int, pairs: int) -> bool:
-    return work < MANY and (pairs < _FEW or _is_little(work))
 
 
 def _is_at_hand() -> bool:

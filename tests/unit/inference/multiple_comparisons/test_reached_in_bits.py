@@ -157,6 +157,7 @@ def test_little_work_that_comes_again_is_counted_in_bits_too_and_sooner_where_th
     assert found == ([False] * 2 + [True] * 32 if at_hand else [False] * 32 + [True] * 2)
     few_pairs = {"chosen": chosen[:127], "replicates": 16, "least": np.ones(127)}
     assert count_in_bits(draws, measure, **few_pairs) is None  # of so few, bits save nothing
+    assert count_in_bits(draws, measure, chosen=chosen[:0], replicates=16, least=np.ones(0)) is None
 
 
 def test_where_one_system_is_right_and_the_other_wrong_on_all_units_each_t_is_made():
