@@ -11,28 +11,10 @@ from typing import Any
 
 import llvmlite.binding
 from llvmlite import ir
-from numba.core.registry import cpu_target
 
 from pipeline.compiled.sizes import VECTORS
 
-__all__ = ["can_compile", "knows_partial_sums", "write_dot"]
-
-_PARTIAL_SUMS = 22  # the first LLVM that this was tried with
-
-
-def can_compile(*features: str) -> bool:
-    """Tell whether kernels are compiled for a processor that has all of some features, by LLVM's names.
-
-    That is this one, unless Numba was told another: LLVM ends the process where it is given an instruction that its target has not.
-    """
-    _, _, known = cpu_target.target_context.codegen().magic_tuple()
-    return {f"+{name}" for name in features} <= set(known.split(","))
-
-
-def knows_partial_sums() -> bool:
-    """Tell whether LLVM knows the sums that ARM's form is written in; it crashes on names that it does not know."""
-    return bool(llvmlite.binding.llvm_version_info[0] >= _PARTIAL_SUMS)
-
+__all__ = ["write_dot"]
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass, field
 from pipeline.inference.p_values import REASONS, clopper_pearson
 from pipeline.resampling.comparison.compare import fold_lanes
@@ -113,7 +113,7 @@ def riezler_maxwell(
     return Folded(np.where(certain, 1.0, own), own, error, mean, reason.astype(np.int8), hits, above, defined)
 
 
-@kernel
+@bare_kernel
 def _add_sizes(
     values: NDArray[np.float64], pairs: NDArray[np.int64], lanes: NDArray[np.float64], defined: NDArray[np.int64]
 ) -> None:
@@ -138,7 +138,7 @@ def _add_sizes(
             defined[pair] += count
 
 
-@kernel
+@bare_kernel
 def _count_beyond(
     values: NDArray[np.float64],
     pairs: NDArray[np.int64],

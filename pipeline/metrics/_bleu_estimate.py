@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import estimate_added, estimate_plain
 from pipeline.compiled.sizes import ESTIMATES, STATISTICS
 
@@ -62,7 +62,7 @@ def estimate(
     _estimate_pairs(given, moved, np.ascontiguousarray(rows), start, out, np.float32(added))
 
 
-@kernel
+@bare_kernel
 def _estimate_pairs(
     totals: NDArray[np.float32],
     moved: NDArray[np.float32],

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
@@ -87,7 +87,7 @@ class Aer(Metric):
         return partial(apply_kernel, _aer_kernel, n_statistics=4)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _aer_kernel(statistics: NDArray[Any], out: NDArray[np.float64]) -> None:
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.small_work import FewSoFar, is_at_hand, plain_python
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
@@ -146,7 +147,7 @@ def _is_at_hand() -> bool:
     return is_at_hand(_bleu_kernel, np.empty((2 + 2 * _ORDER, 1, 1)), np.empty((1, 1)), 1, 1.0, 1)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _bleu_kernel(
     statistics: NDArray[Any], out: NDArray[np.float64], smoothing: int, smooth_value: float, effective_order: int
 ) -> None:

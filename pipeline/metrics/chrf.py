@@ -11,7 +11,7 @@ import sacrebleu
 from numpy.typing import NDArray
 from sacrebleu.metrics.chrf import CHRF
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import output_column, reference_columns
 from pipeline.metrics.kernels import apply_kernel
@@ -113,7 +113,7 @@ def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, 
     return apply_kernel(_chrf_kernel, statistics, n_statistics, *constants)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _chrf_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: float, eps_smoothing: int) -> None:
     # The operations and their order are sacreBLEU's, so that the bits are too.
     n_orders = statistics.shape[0] // 3

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
@@ -218,7 +218,7 @@ def _score_each(statistics: NDArray[Any], *, factor: float, of_found: int, of_go
     return apply_kernel(_macro_kernel, statistics, count, factor, float(of_found), float(of_gold))
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _macro_kernel(statistics: NDArray[Any], out: NDArray[np.float64], factor: float, of_found: float, of_gold: float) -> None:
     labels = statistics.shape[0] // 3
     for i in range(out.shape[0]):

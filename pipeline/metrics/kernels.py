@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 
 __all__ = ["INVERSE_LN2", "ROOT_HALF", "apply_kernel", "exp", "exp_fraction", "log", "log_parts", "score_ratio"]
 
@@ -136,7 +137,7 @@ def log_parts(x: float) -> tuple[float, float]:
     return f, s * (f - series * square)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _ratio_kernel(
     statistics: NDArray[Any], out: NDArray[np.float64], numerator_scale: float, denominator_scale: float, factor: float
 ) -> None:

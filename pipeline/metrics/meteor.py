@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import output_column, reference_rows
@@ -136,7 +136,7 @@ def _check_share(option: str, value: Any) -> float:
     return float(value)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _meteor_kernel(statistics: NDArray[Any], out: NDArray[np.float64], alpha: float, beta: float, gamma: float) -> None:
     whole = beta <= _LARGEST_POWER and beta == np.floor(beta)
     for i in range(out.shape[0]):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.interfaces import Items, Metric, ScoreFunction, Statistics
 from pipeline.metrics._columns import output_column, reference_rows
@@ -158,7 +159,7 @@ def _score(statistics: NDArray[Any], n_statistics: int, constants: tuple[float, 
     return apply_kernel(_nist_kernel, statistics, n_statistics, *constants)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _nist_kernel(statistics: NDArray[Any], out: NDArray[np.float64], scale: float, total_scale: float) -> None:
     order = (statistics.shape[0] - 2) // 2
     for i in range(out.shape[0]):

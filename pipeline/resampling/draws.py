@@ -153,12 +153,12 @@ def find_units(key: np.uint64, replicate: np.uint64, n_units: np.uint64, units: 
         units[3, quad] = np.uint32((c3 * n_units) >> SHIFT)
 
 
-@kernel
+@bare_kernel
 def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_units: int, out: NDArray[np.uint8]) -> None:
     # As `_fill_weights`, with a count in a byte: the rows of sixteen replicates stay in the cache until they are laid side by side.
     units_64, quads = np.uint64(n_units), (n_draws + 3) // 4
     units, rows = np.empty((4, quads), np.uint32), np.empty((out.shape[2], 4 * out.shape[1]), np.uint8)
-    fours, target = rows.view(np.uint32), out.reshape(out.shape[0], out.shape[1], 4 * out.shape[2]).view(np.uint32)
+    fours = rows.view(np.uint32)
     for block in range(out.shape[0]):
         for lane in range(rows.shape[0]):
             row = rows[lane]
@@ -172,11 +172,12 @@ def _fill_counts(key: np.uint64, first: np.uint64, count: int, n_draws: int, n_u
                 for quad in range((n_draws - word + 3) // 4):
                     row[units[word, quad]] += np.uint8(1)
         for quad in range(out.shape[1]):
+            target = out[block, quad].view(np.uint32)
             for lane in range(len(rows)):
-                target[block, quad, lane] = fours[lane, quad]
+                target[lane, 0] = fours[lane, quad]
 
 
-@bare_kernel("uint64, uint64, int64, float32[:, ::1], uint32[:, ::1], int32[::1]")
+@bare_kernel
 def _fill_weights(
     key: np.uint64,
     first: np.uint64,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.order_statistics import interpolate, select
 from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
@@ -125,7 +126,7 @@ def gain_quantiles(
     return found
 
 
-@kernel
+@bare_kernel
 def _find_quantiles(
     order: NDArray[np.int64],
     scores: NDArray[np.float64],

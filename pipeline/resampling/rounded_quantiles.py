@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.order_statistics import interpolate, select_two
 
@@ -74,7 +75,7 @@ def round_scores(scores: NDArray[np.float64]) -> RoundedScores:
     return RoundedScores(steps, middle, float(scale), is_sound)
 
 
-@kernel
+@bare_kernel
 def find_among_rounded(
     steps: NDArray[np.int16],
     away: NDArray[np.float64],

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.address import draw_key
 from pipeline.resampling.draws import check_replicates, rows_of
@@ -144,7 +144,7 @@ def _places(draws: StratifiedDraws) -> tuple[NDArray[np.int64], NDArray[np.int64
     return np.repeat(starts, draws.sizes), np.repeat(draws.sizes, draws.sizes)
 
 
-@kernel
+@bare_kernel
 def _fill_weights(
     key: np.uint64,
     first: np.uint64,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import SHIFT, draw_words, philox, rounds
 
@@ -125,7 +125,7 @@ def draw_swap_words(draws: Draws, first: int, count: int, *, n_words: int | None
     return words
 
 
-@kernel
+@bare_kernel
 def spread_bits(words: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
     """Write masks in bytes, as `pipeline.resampling.products.byte_product` wants them.
 
@@ -155,7 +155,7 @@ def _check_address(draws: Draws, first: int, count: int) -> None:
         raise ValueError(f"replicates {first} … {first + count - 1} are not in 0 … {2**64 - 1}")
 
 
-@kernel
+@bare_kernel
 def _fill_words(key: np.uint64, first: np.uint64, needed: int, words: NDArray[np.uint64]) -> None:
     for quad in range((needed + 1) // 2):
         for row in range(words.shape[1]):  # replicates innermost: the loop vectorises however few the units are

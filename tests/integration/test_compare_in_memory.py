@@ -54,15 +54,15 @@ def test_compare_imports_and_compiles_only_what_it_uses(tmp_path: Path, what: st
         "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
         f"print([name for name in {(*HEAVY, 'numba')!r} if name in sys.modules], file=sys.stderr)\n"
     )
-    environment = {**os.environ} | ({"NUMBA_CACHE_DIR": str(tmp_path / "kept")} if what == "table" else {})
-    for imported in (["['numba']"] if what == "table" else []) + ["[]"]:  # where its kernel is on disk, it needs no Numba
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    for imported in ("['numba']", "[]"):  # where its kernel is on disk, it needs no Numba
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment)
         assert done.returncode == 0, done.stderr
         assert "verdict" in done.stdout
         assert done.stderr.splitlines()[-1] == imported
     compiled = {path.name.partition(".py")[0] for path in (tmp_path / "kept").rglob("*.nbc")}
     # Of all else there is too little for a kernel.
-    assert compiled == ({"draws._fill_weights", "packed_sums._add"} if what == "table" else set())
+    assert compiled == {"draws._fill_weights", "packed_sums._add"}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.inference.unit_diagnostics.few_units import StudentTails
 from pipeline.resampling.observe import TOLERANCE
@@ -42,7 +42,7 @@ class Members(NamedTuple):
     least: NDArray[np.float64]  # (member,) what counts as reaching t
 
 
-@kernel
+@bare_kernel
 def count_step_down(
     scores: NDArray[np.float64],
     members: Members,
@@ -86,7 +86,7 @@ def count_step_down(
             defined[member] += there
 
 
-@kernel
+@bare_kernel
 def count_any(scores: NDArray[np.float64], members: Members, two_sided: bool, critical: NDArray[np.float64]) -> tuple[int, int]:
     """Count the replicates in which all t* are defined, and those of them in which any exceeds its critical value.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.standard_errors.enclosures import Enclosed
 
 __all__ = ["Reached", "count_all", "count_enclosed", "count_reaching"]
@@ -108,7 +108,7 @@ def _count_few(
         successive[pair] = np.count_nonzero(largest >= least[pair])
 
 
-@kernel
+@bare_kernel
 def count_reaching(
     t: NDArray[np.float64],
     cap: NDArray[np.float64],
@@ -141,7 +141,7 @@ def count_reaching(
         successive[pair] = reached
 
 
-@kernel
+@bare_kernel
 def _count_open(
     begin: NDArray[np.int64],
     replicate: NDArray[np.int64],

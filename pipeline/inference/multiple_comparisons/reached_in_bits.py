@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import count_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
 from pipeline.compiled.small_work import FewSoFar, is_at_hand
@@ -162,7 +163,7 @@ def _is_at_hand() -> bool:
     return is_at_hand(_count, *given) and is_at_hand(lay_out, key, key, 0, words[0], words)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _count(
     family: _Family,
     sizes: NDArray[np.float64],
@@ -261,7 +262,8 @@ def _count_right(bits: NDArray[np.uint64], systems: int) -> NDArray[np.float32]:
     """Return on how many of the units drawn each system is right: the units on which it differs from a system that never is."""
     right, counted = np.empty((systems, bits.shape[2]), np.float32), np.empty((systems, bits.shape[2]), np.uint16)
     pairs = np.full((systems, 2), len(bits) - 1)
-    pairs[:, 1] = np.arange(systems)
+    for system in range(systems):
+        pairs[system, 1] = system
     count_in_threes(bits, pairs, pairs[:, 1], counted.ctypes.data, counted.itemsize * counted.shape[1])
     for system in range(systems):
         for i in range(counted.shape[1]):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.inference.direct.scores import gain_of_a_win
 from pipeline.inference.unit_diagnostics.few_units import FEW_DISCORDANT
@@ -149,7 +149,7 @@ class _Scale(NamedTuple):
         return cls(size, counts, np.searchsorted(size, np.arange(_PLACES) / _STEPS))
 
 
-@kernel
+@bare_kernel
 def _look_up(t: _Floats, slack: float, scale: _Scale) -> None:
     """Replace (replicate,) t* by what they count as; nan, which has no spread, counts as infinite."""
     size, counts, first = scale

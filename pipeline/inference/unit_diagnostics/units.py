@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 
 __all__ = ["REASONS", "UnitEffects", "count_items", "effective_units", "unit_effects"]
@@ -108,7 +108,7 @@ def unit_effects(scores: NDArray[np.float64], pairs: NDArray[np.int64], *, unit:
     return UnitEffects(correlation, design_effect, reason)
 
 
-@kernel
+@bare_kernel
 def _fill_effects(
     scores: NDArray[np.float64],
     pairs: NDArray[np.int64],

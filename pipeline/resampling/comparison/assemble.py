@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.comparison.compare import Tally, Thresholds, compare_values
 from pipeline.resampling.measures import LANES
 
@@ -45,7 +46,7 @@ def chunk_pairs(pairs: int, count: int, *, evaluations: int, tile: int) -> Itera
             yield first, min(first + together, pairs), start, min(start + tile, count)
 
 
-@kernel
+@bare_kernel
 def fill_sums(
     totals: NDArray[Any],
     moved: NDArray[Any],
@@ -90,11 +91,17 @@ def fill_sums(
                 out_b[i] = (total_b - m_b) + m_a
 
 
-@kernel
+@bare_kernel
 def gather_sums(
-    totals: NDArray[Any], moved: NDArray[Any], rows: NDArray[np.int64], start: int, stop: int, places: NDArray[np.int64]
-) -> NDArray[Any]:
-    """Return (statistic, 2, place) sums of some replicates.
+    totals: NDArray[Any],
+    moved: NDArray[Any],
+    rows: NDArray[np.int64],
+    start: int,
+    stop: int,
+    places: NDArray[np.int64],
+    sums: NDArray[Any],
+) -> None:
+    """Fill (statistic, 2, place) sums of some replicates.
 
     Parameters
     ----------
@@ -106,8 +113,9 @@ def gather_sums(
         One after the last replicate.
     places : (place,) int64
         Flat places in a (pair, replicate) array of these pairs and replicates.
+    sums : (statistic, 2, place)
+        Of the type of ``totals``.
     """
-    sums = np.empty((totals.shape[1], 2, len(places)), totals.dtype)
     first, second, replicate = np.empty_like(places), np.empty_like(places), np.empty_like(places)
     for at in range(len(places)):
         pair = places[at] // (stop - start)
@@ -119,10 +127,9 @@ def gather_sums(
             a, b, i = first[at], second[at], replicate[at]
             sums[k, 0, at] = (totals[a, k] - moved[a, k, i]) + moved[b, k, i]
             sums[k, 1, at] = (totals[b, k] - moved[b, k, i]) + moved[a, k, i]
-    return sums
 
 
-@kernel
+@bare_kernel
 def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
     """Count consecutive pairs by their scores; what is not finite is undefined, and the replicate empty.
 
@@ -142,7 +149,7 @@ def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tall
     _compare_rows(scores, 2 * np.arange(count), 2 * np.arange(count) + 1, packed, first, tally, cell)
 
 
-@kernel
+@bare_kernel
 def compare_gains(gains: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
     """Count consecutive pairs by their (pair + 1, replicate) gains; nan is an empty replicate, and the last row is zeros."""
     count = gains.shape[0] - 1

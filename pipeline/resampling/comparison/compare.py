@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import lowest_bit
 from pipeline.compiled.sizes import GROUP
 from pipeline.resampling.comparison.gain_counts import (
@@ -80,7 +81,7 @@ def fold_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ascontiguousarray(lanes[..., 0])
 
 
-@kernel
+@bare_kernel
 def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: Tally, cell: int) -> None:
     """Count δ* = values[first] − values[second] of a batch; nan on either side is an empty replicate.
 
@@ -149,7 +150,7 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
                 _tally_gains(gain[: len(a)], done - counted, thresholds, row, tally, cell)
 
 
-@kernel
+@bare_kernel
 def compare_crossed(
     numerators: NDArray[np.generic],
     denominators: NDArray[np.generic],

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import count_below, take_distances
 from pipeline.compiled.sizes import BLOCK, CUTS, MOST
 from pipeline.dataclass import dataclass
@@ -94,7 +94,7 @@ def count_whole_gains(thresholds: Thresholds, *, largest_sum: int, batch: int, r
     return found if found is not None else GainTables.of(thresholds, largest_sum=largest_sum, batch=batch)
 
 
-@kernel
+@bare_kernel
 def _find_cuts(thresholds: Thresholds, cuts: NDArray[np.int8], n_cuts: NDArray[np.int64]) -> None:
     """Find the gains at which any count changes: a cut is the lower end of a stretch counted alike."""
     for row in range(len(cuts)):
@@ -115,7 +115,7 @@ def _find_cuts(thresholds: Thresholds, cuts: NDArray[np.int8], n_cuts: NDArray[n
         n_cuts[row] = found
 
 
-@kernel
+@bare_kernel
 def _count(
     values: NDArray[np.int16],
     thresholds: Thresholds,
@@ -165,7 +165,7 @@ def _count(
             add_gains(gains[:several], times[:several], thresholds, row, tally, cell)
 
 
-@kernel
+@bare_kernel
 def _read(
     thresholds: Thresholds,
     cuts: NDArray[np.int8],

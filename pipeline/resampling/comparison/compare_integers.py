@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.address import CELL
 from pipeline.resampling.comparison.compare import Tally, Thresholds
@@ -77,7 +78,7 @@ class GainTables:
         _read(self.thresholds, self.lowest, self.table, tally, cell)
 
 
-@kernel
+@bare_kernel
 def _count(
     values: NDArray[np.int32],
     thresholds: Thresholds,
@@ -117,7 +118,7 @@ def _count(
             add_gains(far[:found], np.ones(found, np.int64), thresholds, row, tally, cell)
 
 
-@kernel
+@bare_kernel
 def _read(thresholds: Thresholds, lowest: NDArray[np.int64], table: NDArray[np.uint16], tally: Tally, cell: int) -> None:
     gains, times = np.empty(table.shape[1]), np.empty(table.shape[1], np.int64)
     for row in range(len(thresholds.pair)):

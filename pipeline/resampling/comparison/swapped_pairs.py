@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import lowest_bit, subtract_estimates
 from pipeline.compiled.sizes import ESTIMATES
 from pipeline.resampling.comparison.assemble import (
@@ -129,7 +130,9 @@ class EstimatedPairs:
         self._score.estimate_swaps(self._totals, moved, rows, start, estimates)
         found = find_doubtful(estimates, self._errors[chunk], self._packed.bounds[chunk], gains, places)
         if found:
-            first, second = self._score(gather_sums(self._totals, moved, rows, start, stop, places[:found]))
+            sums = np.empty((self._totals.shape[1], 2, found), self._totals.dtype)
+            gather_sums(self._totals, moved, rows, start, stop, places[:found], sums)
+            first, second = self._score(sums)
             exact = first - second
             gains.reshape(-1)[places[:found]] = np.where(np.isfinite(exact), exact, np.nan)
         return gains
@@ -143,7 +146,6 @@ class EstimatedPairs:
         return self._rooms[pairs, replicates]
 
 
-@kernel
 def find_doubtful(
     estimates: NDArray[np.float32],
     errors: NDArray[np.float64],
@@ -171,6 +173,17 @@ def find_doubtful(
     """
     if estimates.strides[1] != 4 or gains.strides[1] != 8:
         raise ValueError("estimates and gains of a pair lie side by side")
+    return _find_doubtful(estimates, errors, bounds, gains, places)
+
+
+@bare_kernel
+def _find_doubtful(
+    estimates: NDArray[np.float32],
+    errors: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    places: NDArray[np.int64],
+) -> int:
     found, replicates = 0, gains.shape[1]
     whole = replicates // ESTIMATES * ESTIMATES
     doubts = np.empty(whole // ESTIMATES + 1, np.uint16)

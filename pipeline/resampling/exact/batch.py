@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.exact.factors import Factors, highest, log_bottom, reflect
 from pipeline.resampling.exact.lattice import DIRECT, bound_tail, split_at_ends
 from pipeline.resampling.exact.ring import multiply_whole, reduce_tail
@@ -22,7 +23,7 @@ __all__ = ["compare_short"]
 _BELOW, _AT, _ABOVE, _UP_TO, _FROM = range(5)  # the order of `chances.Event`
 
 
-@kernel
+@bare_kernel
 def compare_short(
     by_system: NDArray[np.int64],
     pairs: NDArray[np.int64],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import count_bits
 from pipeline.dataclass import dataclass
 from pipeline.resampling.products.contract import Contraction, Product, largest_magnitude
@@ -151,7 +151,7 @@ def pad_words(n_units: int) -> int:
     return max(-(-n_units // (64 * _STEP)), 1) * _STEP
 
 
-@kernel
+@bare_kernel
 def _sum_planes(
     planes: NDArray[np.uint64],
     first: NDArray[np.int64],
@@ -196,7 +196,7 @@ def _sum_planes(
                 out[column, start + row] = total[row]
 
 
-@kernel
+@bare_kernel
 def _choose_units(masks: NDArray[np.uint64], units: NDArray[np.int64], chosen: NDArray[np.uint64]) -> None:
     """Gather the bits of some units into (word, replicate) masks of zeros."""
     for place in range(len(units)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.products.byte_product import (
     LANES,
@@ -169,7 +169,7 @@ class ByteContraction:
         return Product(narrow[:-1], sparse, wide, replicates), narrow[-1, :replicates]
 
 
-@kernel
+@bare_kernel
 def _carry(sums: NDArray[np.int32], columns: int, column: NDArray[np.int64], factor: NDArray[np.int64]) -> None:
     for row in range(len(column)):
         target, digit, times = sums[column[row]], sums[columns + row], np.int32(factor[row])

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import byte_dot
 from pipeline.compiled.small_work import is_at_hand
 from pipeline.resampling.products.contract import largest_magnitude
@@ -32,7 +32,7 @@ _FULL_ARM, _ONE_ARM = (byte_dot("arm-i8mm", 4, columns) for columns in (12, 1))
 _SIX_AVX2, _ONE_AVX2 = (byte_dot("avx2", 8, columns) for columns in (6, 1))
 
 
-@kernel
+@bare_kernel
 def _multiply_512(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
     quads, block = counts.shape[1], counts.shape[1] * 64
     width, across, column = digits.shape[1], 4 * out.shape[1], 0
@@ -51,7 +51,7 @@ def _multiply_512(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int3
         column += step
 
 
-@kernel
+@bare_kernel
 def _multiply_256(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
     quads, block = counts.shape[1], counts.shape[1] * 64
     width, across, column = digits.shape[1], 4 * out.shape[1], 0
@@ -67,7 +67,7 @@ def _multiply_256(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int3
         column += step
 
 
-@kernel
+@bare_kernel
 def _multiply_arm(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
     quads, block = counts.shape[1], counts.shape[1] * 64
     width, across, column = digits.shape[1], 4 * out.shape[1], 0
@@ -104,7 +104,7 @@ def _multiply_avx2(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int
     _add_avx2(np.bitwise_and(counts, 1, dtype=np.uint8), digits, out, _MOST_IN_16 // (2 * size))
 
 
-@kernel
+@bare_kernel
 def _add_avx2(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32], most: int) -> None:
     quads, block = counts.shape[1], counts.shape[1] * 64
     width, across = digits.shape[1], 4 * out.shape[1]

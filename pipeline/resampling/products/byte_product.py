@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.sizes import TILE, VECTORS
 from pipeline.compiled.small_work import FewSoFar
+from pipeline.compiled.target import can_compile, knows_partial_sums
 from pipeline.compiled.tile_permission import may_use_tiles
 from pipeline.dataclass import dataclass
 from pipeline.resampling.products.byte_kernels import FORMS, KERNELS, Counts, is_kernel_at_hand
@@ -179,7 +179,7 @@ def _aligned(shape: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
     return held[start : start + size].reshape(shape)
 
 
-@kernel
+@bare_kernel
 def take_units(counts: Counts, units: NDArray[np.int64], out: Counts) -> None:
     """Fill the counts of some units alone, in their order; what is left of the last quad stays as it is.
 
@@ -210,8 +210,6 @@ def is_usable(form: str) -> bool:
 
 def has_form(form: str) -> bool:
     """Tell whether kernels are compiled for a processor that has a form."""
-    from pipeline.compiled.byte_dot import can_compile, knows_partial_sums  # imported here because they import Numba
-
     has = {
         _TILES: can_compile("amx-int8", "amx-tile") and may_use_tiles(),
         "vnni-512": can_compile("avx512vnni", "avx512f"),
@@ -253,8 +251,6 @@ def choose_form(work: int) -> str | None:
 
 def _is_at_hand() -> bool:
     """Tell whether the kernel of the form that this processor would take is compiled."""
-    if "numba" not in sys.modules:  # nothing is, and asking what the processor has would import Numba
-        return False
     form = next(filter(has_form, FORMS), None)
     if form is None:
         return False

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.products.contract import (
@@ -220,7 +220,7 @@ def _assemble_few(
                 target += times * sources[column][:number].astype(np.float64)
 
 
-@kernel
+@bare_kernel
 def _assemble(
     narrow: NDArray[Any],
     sparse: NDArray[Any],

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import count_differing, exchange_bits
 from pipeline.compiled.sizes import BITS_SIDE_BY_SIDE
 from pipeline.resampling.draws import Draws, find_units
@@ -88,7 +89,7 @@ def room_for_bits(rows: NDArray[np.uint64], n_draws: int) -> NDArray[np.uint64]:
     return np.zeros((_WORD * rows.shape[1] + 1, -(-n_draws // _WORD), BITS_SIDE_BY_SIDE), np.uint64)
 
 
-@kernel
+@bare_kernel
 def lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uint64], bits: NDArray[np.uint64]) -> None:
     """Fill (system, word, replicate) bits, a bit for each draw, from the (unit, word) bits of systems."""
     lanes, words, n_units = bits.shape[2], bits.shape[1], np.uint64(len(rows))
@@ -124,7 +125,7 @@ def lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uin
                     target[lane] = source[lane]
 
 
-@kernel
+@bare_kernel
 def _count_pairs(bits: NDArray[np.uint64], pairs: NDArray[np.int64], first: int, out: NDArray[np.uint16]) -> None:
     """Fill the numbers of as many replicates as lie side by side, from the ``first`` on."""
     count_in_threes(bits, pairs, np.arange(len(pairs)), out.ctypes.data + out.itemsize * first, out.itemsize * out.shape[1])

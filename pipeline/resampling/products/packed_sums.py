@@ -54,7 +54,7 @@ class PackedBatches:
         return Product(narrow=sums[:narrow], sparse=sums[narrow:], wide=np.empty((0, count)), replicates=count)
 
 
-@bare_kernel("uint64, uint64, int64, uint64[:, ::1], uint32[:, ::1], uint64[:, ::1]")
+@bare_kernel
 def _add(
     key: np.uint64,
     first: np.uint64,

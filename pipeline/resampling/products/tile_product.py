@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.loops import tile_dot
 from pipeline.compiled.sizes import TILE, VECTORS
 from pipeline.compiled.tile_permission import may_use_tiles
@@ -52,7 +53,7 @@ def multiply_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArr
     fill_by_tiles(counts, laid, out)
 
 
-@kernel
+@bare_kernel
 def fill_by_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArray[np.int32]) -> None:
     """Multiply as `multiply_tiles` does, in a process that may use the tiles."""
     quads, block, across = counts.shape[1], counts.shape[1] * 64, 4 * out.shape[1]

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.nulls import FEWEST_RUNS, REASONS, NullCounts, may_have_p, null_named, smallest_p
@@ -201,7 +202,7 @@ def _bootstrap_crossed(
     )
 
 
-@kernel
+@bare_kernel
 def _average_runs(scores: NDArray[np.float64], drawn: NDArray[np.int64], out: NDArray[np.float64]) -> None:
     """Average (run, replicate) scores over (replicate, draw) runs; nan where a run that is drawn has no score."""
     runs = drawn.shape[1]
@@ -212,7 +213,7 @@ def _average_runs(scores: NDArray[np.float64], drawn: NDArray[np.int64], out: ND
         out[i] = total / runs
 
 
-@kernel
+@bare_kernel
 def _count_shifted(
     means: NDArray[np.float64],
     oriented: NDArray[np.int64],

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.outputs import Replicas
@@ -92,7 +93,7 @@ def sum_shared(draws: Draws, first: int, count: int, shared: SharedOutputs) -> t
     return ahead, behind
 
 
-@kernel
+@bare_kernel
 def _sum_dealt(
     key: np.uint64,
     first: np.uint64,
@@ -131,7 +132,7 @@ def _sum_dealt(
                     out_behind[column, place, start + row] = sums_behind[row, place, column]
 
 
-@kernel
+@bare_kernel
 def _sum_shared(
     key: np.uint64,
     first: np.uint64,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.philox import SHIFT, draw_words, philox, rounds
 
@@ -113,7 +114,7 @@ def shuffle_places(words: NDArray[np.uint64], order: NDArray[np.int64]) -> None:
         order[place], order[other] = order[other], order[place]
 
 
-@kernel
+@bare_kernel
 def _fill_orders(key: np.uint64, first: np.uint64, orders: NDArray[np.int64]) -> None:
     quads = (orders.shape[1] + 2) // 4
     words = np.empty(4 * quads, np.uint64)

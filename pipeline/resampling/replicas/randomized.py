@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.address import cell_bounds
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.measures import ScoreFunction
@@ -91,7 +91,7 @@ def mean_over_runs(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-@kernel
+@bare_kernel
 def _count_linear(
     ahead: NDArray[np.float64],
     behind: NDArray[np.float64],

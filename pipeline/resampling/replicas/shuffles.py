@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.draws import Draws
 from pipeline.resampling.replicas.dealing import SharedOutputs, sum_dealt, sum_shared
 from pipeline.resampling.replicas.groups import Group, PlacedColumns, RunColumns
@@ -62,7 +62,7 @@ def fill_shuffles(
     return given, taken
 
 
-@kernel
+@bare_kernel
 def _fill_shuffles(
     key: np.uint64, first: np.uint64, units: int, runs: int, given: NDArray[np.uint64], taken: NDArray[np.uint64]
 ) -> None:

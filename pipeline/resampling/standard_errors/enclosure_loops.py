@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.standard_errors.influence_products import KNOWN
 
 __all__ = ["DIGIT", "DIGITS", "WITHIN", "fill_digits", "find_open", "sum_squares"]
@@ -25,7 +26,7 @@ _OPEN, _REACHES = 1, 2  # of a t*: it must be known, and it surely reaches what 
 _ANY_OPEN = 0x0101010101010101  # of eight t*
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def fill_digits(
     centred: NDArray[np.float64],
     pairs: NDArray[np.int64],
@@ -56,7 +57,7 @@ def fill_digits(
         whole[pair] = total * step[pair]
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def find_open(
     sums: NDArray[np.int32],
     drawn: NDArray[np.int32],
@@ -162,7 +163,7 @@ def _spreads_of(steps: float, first: float, step: float, of_line: float, units: 
     return below, above, (step > 0.0) & (lost <= KNOWN * below)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def sum_squares(
     centred: NDArray[np.float64],
     pairs: NDArray[np.int64],

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.small_work import suited
 from pipeline.dataclass import dataclass
 from pipeline.resampling.measures import Measure, ScoreFunction
@@ -113,8 +113,9 @@ def pair_errors(
     """
     if stratum is not None:
         return pair_moments(scores, pairs, stratum=stratum).se
-    errors = suited(_pair_errors, steps=2 * max(len(pairs), 4) * scores.shape[1])
-    return errors(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64))
+    errors, fill = np.empty(len(pairs)), suited(_pair_errors, steps=2 * max(len(pairs), 4) * scores.shape[1])
+    fill(np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int64), errors)
+    return errors
 
 
 def score_errors(scores: NDArray[np.float64], *, stratum: NDArray[np.integer] | None = None) -> NDArray[np.float64]:
@@ -171,15 +172,16 @@ def pair_moments(
     >>> found.se.tolist(), (6 * found.acceleration * 1.5**1.5).round(12).tolist()
     ([1.0], [0.75])
     """
-    pairs = np.ascontiguousarray(pairs, np.int64)
+    pairs, found = np.ascontiguousarray(pairs, np.int64), np.full((3, len(pairs)), np.nan)
     if stratum is None:
-        moments = suited(_pair_moments, steps=2 * len(pairs) * scores.shape[1])
-        return PairMoments(*moments(np.ascontiguousarray(scores), pairs))
+        suited(_pair_moments, steps=2 * len(pairs) * scores.shape[1])(np.ascontiguousarray(scores), pairs, found)
+        return PairMoments(*found)
     if stratum.shape != scores.shape[1:]:
         raise ValueError(f"strata are of {stratum.shape} units, scores of {scores.shape[1:]}")
     # Units of a stratum side by side: a stratum is one run, and nothing is scattered.
     ordered = np.ascontiguousarray(scores[:, np.argsort(stratum, kind="stable")])
-    return PairMoments(*_stratified_moments(ordered, pairs, np.bincount(stratum).astype(np.int64)))
+    _stratified_moments(ordered, pairs, np.bincount(stratum).astype(np.int64), found)
+    return PairMoments(*found)
 
 
 def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -201,15 +203,17 @@ def count_discordant(statistics: NDArray[np.int64], pairs: NDArray[np.int64]) ->
     if len(pairs) <= _FEW_PAIRS and len(pairs) * by_system[:1].size <= _FEW_COMPARED:
         differ = (by_system[a] != by_system[b] for a, b in pairs.tolist())
         return np.array([np.count_nonzero(each.any(axis=0)) for each in differ], np.int64)
-    return _count_discordant(by_system, pairs)
+    found = np.empty(len(pairs), np.int64)
+    _count_discordant(by_system, pairs, found)
+    return found
 
 
-@kernel
-def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+@bare_kernel
+def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64], errors: NDArray[np.float64]) -> None:
     units, last = scores.shape[1], len(pairs) - 1
-    errors = np.full(len(pairs), np.nan)
     if units < 2:
-        return errors
+        errors[:] = np.nan
+        return
     # Four pairs at a time, the last one again where there are fewer: an addition waits for the one before, not for other pairs'.
     for first in range(0, len(pairs), 4):
         second, third, fourth = min(first + 1, last), min(first + 2, last), min(first + 3, last)
@@ -232,18 +236,14 @@ def _pair_errors(scores: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArr
             squares_2, squares_3 = squares_2 + away_2 * away_2, squares_3 + away_3 * away_3
         for pair, squares in ((first, squares_0), (second, squares_1), (third, squares_2), (fourth, squares_3)):
             errors[pair] = math.sqrt((units - 1) / units * squares)
-    return errors
 
 
-@kernel
-def _pair_moments(
-    scores: NDArray[np.float64], pairs: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+@bare_kernel
+def _pair_moments(scores: NDArray[np.float64], pairs: NDArray[np.int64], found: NDArray[np.float64]) -> None:
     # Beside `_pair_errors`, not in its place: callers that need only errors do not pay for the cubes.
-    units = scores.shape[1]
-    errors, accelerations, kurtoses = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    units, errors, accelerations, kurtoses = scores.shape[1], found[0], found[1], found[2]
     if units < 2:
-        return errors, accelerations, kurtoses
+        return
     for pair in range(len(pairs)):
         a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
         total = 0.0
@@ -261,17 +261,15 @@ def _pair_moments(
         if squares > units * noise * noise:
             accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
             kurtoses[pair] = units * fourth / (squares * squares)
-    return errors, accelerations, kurtoses
 
 
-@kernel
+@bare_kernel
 def _stratified_moments(
-    scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    units = scores.shape[1]
-    errors, accelerations, kurtoses = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
+    scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64], found: NDArray[np.float64]
+) -> None:
+    units, errors, accelerations, kurtoses = scores.shape[1], found[0], found[1], found[2]
     if sizes.max() < 2:
-        return errors, accelerations, kurtoses
+        return
     for pair in range(len(pairs)):
         a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
         variance = squares = cubes = fourth = 0.0
@@ -297,12 +295,10 @@ def _stratified_moments(
         if squares > units * noise * noise:
             accelerations[pair] = cubes / (6.0 * squares * math.sqrt(squares))
             kurtoses[pair] = units * fourth / (squares * squares)
-    return errors, accelerations, kurtoses
 
 
-@kernel
-def _count_discordant(statistics: NDArray[Any], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    found = np.zeros(len(pairs), np.int64)
+@bare_kernel
+def _count_discordant(statistics: NDArray[Any], pairs: NDArray[np.int64], found: NDArray[np.int64]) -> None:
     differs = np.empty(statistics.shape[2], np.uint8)
     for pair in range(len(pairs)):
         a, b = statistics[pairs[pair, 0]], statistics[pairs[pair, 1]]
@@ -314,4 +310,3 @@ def _count_discordant(statistics: NDArray[Any], pairs: NDArray[np.int64]) -> NDA
         for unit in range(statistics.shape[2]):
             count += int(differs[unit])
         found[pair] = count
-    return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass, field
 from pipeline.resampling.standard_errors.influence_spread import spread_of_influences
 
@@ -116,7 +116,7 @@ class InfluenceProducts:
         return found
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _subtract(
     steps: NDArray[np.float64],
     line: NDArray[np.float64],

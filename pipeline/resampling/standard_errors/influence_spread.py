@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.resampling.measures import Measure
 from pipeline.resampling.observe import ratio_factor
 from pipeline.resampling.standard_errors.influence import left_out_of, pair_errors
@@ -86,7 +86,7 @@ def spread_of_influences(
     return spread
 
 
-@kernel
+@bare_kernel
 def _fill_spread(
     values: NDArray[np.float64],
     pairs: NDArray[np.int64],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.compiled.small_work import suited
 from pipeline.dataclass import dataclass
 
@@ -63,18 +63,23 @@ def pair_leverage(
     if strata.shape != (units,):
         raise ValueError(f"strata are of {strata.shape} units, scores of {units}")
     order = np.argsort(strata, kind="stable")
-    share, place, without = suited(_largest, steps=2 * len(pairs) * units)(
-        np.ascontiguousarray(scores[:, order]), np.ascontiguousarray(pairs, np.int64), np.bincount(strata).astype(np.int64)
-    )
+    ordered, sizes = np.ascontiguousarray(scores[:, order]), np.bincount(strata).astype(np.int64)
+    share, without = np.full((2, len(pairs)), np.nan)
+    place = np.full(len(pairs), -1, np.int64)
+    find = suited(_largest, steps=2 * len(pairs) * units)
+    find(ordered, np.ascontiguousarray(pairs, np.int64), sizes, share, place, without)
     return PairLeverage(share, np.where(place < 0, -1, order[place]), without)
 
 
-@kernel
+@bare_kernel
 def _largest(
-    scores: NDArray[np.float64], pairs: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    share, without = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    place = np.full(len(pairs), -1, np.int64)
+    scores: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    share: NDArray[np.float64],
+    place: NDArray[np.int64],
+    without: NDArray[np.float64],
+) -> None:
     for pair in range(len(pairs)):
         a, b = scores[pairs[pair, 0]], scores[pairs[pair, 1]]
         total = most = 0.0
@@ -98,4 +103,3 @@ def _largest(
             share[pair] = most / total
             place[pair] = found
             without[pair] = a[found] - b[found]
-    return share, place, without

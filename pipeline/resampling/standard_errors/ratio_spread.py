@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 
 __all__ = ["LOST", "SMALL", "largest_differences", "side_by_side", "spread_by_products", "spread_directly", "spread_few"]
 
@@ -38,7 +39,7 @@ _TILE = 2**19  # weights side by side that stay in the second-level cache: repli
 _NARROWEST, _WIDEST = 32, 256  # replicates of a tile: their sums stay in the first-level cache
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def spread_by_products(
     sums: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -134,13 +135,11 @@ def _largest_difference(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
     return largest
 
 
-@kernel
-def largest_differences(values: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (pair,) the largest |difference| on a unit of two rows of (system, unit) values."""
-    found = np.zeros(len(pairs), np.int64)
+@bare_kernel
+def largest_differences(values: NDArray[np.int64], pairs: NDArray[np.int64], found: NDArray[np.int64]) -> None:
+    """Fill (pair,) the largest |difference| on a unit of two rows of (system, unit) values."""
     for pair in range(len(pairs)):
         found[pair] = _largest_difference(values[pairs[pair, 0]], values[pairs[pair, 1]])
-    return found
 
 
 @kernel
@@ -208,7 +207,7 @@ def side_by_side(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     return across
 
 
-@kernel
+@bare_kernel
 def _spread_directly(
     sums: NDArray[np.float64],
     rows: NDArray[np.int64],

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.compiled import kernel
+from pipeline.compiled.bare import bare_kernel
 from pipeline.dataclass import dataclass
 from pipeline.resampling.draws import Draws, draw_counts, draw_weights
 from pipeline.resampling.measures import Measure
@@ -190,7 +190,7 @@ def _studentise(resamples: _Resamples, parts: Parts, chosen: NDArray[np.int64], 
     return Studentised(chosen, t, empty, observed, se, lost)
 
 
-@kernel(error_model="numpy")
+@bare_kernel(error_model="numpy")
 def _divide(
     gain: NDArray[np.float64],
     spread: NDArray[np.float64],

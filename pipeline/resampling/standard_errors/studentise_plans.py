@@ -145,8 +145,8 @@ def _have_products(columns: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDAr
     a, b = pairs.T
     same = np.flatnonzero((denominator[a] == denominator[b]) & small[a] & small[b])
     found = np.zeros(len(pairs), np.bool_)
-    largest = suited(largest_differences, steps=len(same) * units)
-    furthest = largest(np.ascontiguousarray(columns[:, 0]), pairs[same])
+    furthest, fill = np.empty(len(same), np.int64), suited(largest_differences, steps=len(same) * units)
+    fill(np.ascontiguousarray(columns[:, 0]), pairs[same], furthest)
     found[same] = [units * difference**2 < FLOAT64_LIMIT // 4 for difference in furthest.tolist()]
     return found
 

@@ -100,7 +100,9 @@ def test_a_spread_that_is_lost_among_products_is_left_to_what_looks_at_units() -
 
 
 def differences(rng: np.random.Generator, largest: Callable[..., Any]) -> list[NDArray[Any]]:
-    return [largest(rng.integers(-(2**40), 2**40, (3, 50)), np.array([[0, 1], [2, 0], [1, 1]]))]
+    found = np.full(3, -1)
+    largest(rng.integers(-(2**40), 2**40, (3, 50)), np.array([[0, 1], [2, 0], [1, 1]]), found)
+    return [found]
 
 
 @pytest.mark.parametrize(

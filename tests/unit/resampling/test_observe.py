@@ -119,7 +119,9 @@ def test_standard_errors_of_four_pairs_at_a_time_are_those_of_one_alone(pairs):
         differences = (scores[a] - scores[b]).tolist()
         mean = functools.reduce(operator.add, differences) / 57  # `sum` of floats is another one since Python 3.12
         alone.append(math.sqrt(56 / 57 * functools.reduce(operator.add, [(d - mean) * (d - mean) for d in differences])))
-    for found in (pair_errors(scores, some), _pair_errors(scores, some), pair_moments(scores, some).se):
+    compiled = np.empty(pairs)
+    _pair_errors(scores, np.ascontiguousarray(some), compiled)
+    for found in (pair_errors(scores, some), compiled, pair_moments(scores, some).se):
         np.testing.assert_array_equal(found, alone)
 
 

@@ -124,7 +124,8 @@ def test_moments_of_influence(seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = draw_scores(rng)
     stratum = rng.integers(0, 3, scores.shape[1])
-    for kernel, *more in ((_pair_errors,), (_pair_moments,), (_largest, np.bincount(stratum).astype(np.int64))):
+    numbers, places, sizes = np.full((3, len(PAIRS)), np.nan), np.full(len(PAIRS), -1), np.bincount(stratum).astype(np.int64)
+    for kernel, *more in ((_pair_errors, numbers[0]), (_pair_moments, numbers), (_largest, sizes, numbers[0], places, numbers[1])):
         compiled, plain = both(kernel, scores, PAIRS, *more)
         assert compiled == plain
 

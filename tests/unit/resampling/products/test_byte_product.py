@@ -284,8 +284,8 @@ def test_where_kernels_are_for_another_processor_no_form_is_tried() -> None:
 
 
 def test_a_form_that_gives_wrong_sums_or_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.compiled.byte_dot.can_compile", lambda *features: True)
-    monkeypatch.setattr("pipeline.compiled.byte_dot.knows_partial_sums", lambda: True)
+    monkeypatch.setattr("pipeline.resampling.products.byte_product.can_compile", lambda *features: True)
+    monkeypatch.setattr("pipeline.resampling.products.byte_product.knows_partial_sums", lambda: True)
 
     def fail(*given: Any) -> None:
         raise RuntimeError("not known here")

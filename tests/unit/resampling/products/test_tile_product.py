@@ -56,7 +56,7 @@ def test_digits_lie_in_tiles_and_no_unit_is_in_two_of_them(quads: int) -> None:
 def test_where_the_tiles_are_not_granted_the_next_form_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(byte_product, "may_use_tiles", lambda: False)
     monkeypatch.setattr(tile_product, "may_use_tiles", lambda: False)
-    monkeypatch.setattr("pipeline.compiled.byte_dot.can_compile", lambda *features: True)
+    monkeypatch.setattr("pipeline.resampling.products.byte_product.can_compile", lambda *features: True)
     assert not has_form("amx")
     assert has_form(FORMS[1])
     counts = pack_counts(np.ones((32, 4), np.float32))
