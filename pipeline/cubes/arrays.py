@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.cubes.chunk_files import FilesInFolder
 from pipeline.cubes.declarations import Variable
 from pipeline.cubes.held import HeldGroup, is_held
-from pipeline.cubes.layout import chunk_shape, inner_shape
+from pipeline.cubes.layout import chunk_shape, inner_shape, is_small, piece_shape
 from pipeline.cubes.variables import COORDINATES, STATISTICS, VARIABLES
 from pipeline.cubes.zarr_files import ZarrGroup
 from pipeline.store.addresses import digest
@@ -47,17 +47,17 @@ def create_group(path: Path, attributes: Mapping[str, Any]) -> ZarrGroup | HeldG
     return HeldGroup(attributes) if is_held(path.parent) else ZarrGroup(FilesInFolder(path), attributes)
 
 
-def create_array(group: ZarrGroup | HeldGroup, variable: Variable, shape: tuple[int, ...]) -> Any:
-    """Make the array of a variable, filled with its fill value."""
+def create_array(group: ZarrGroup | HeldGroup, variable: Variable, shape: tuple[int, ...], *, in_pieces: bool = False) -> Any:
+    """Make the array of a variable, filled with its fill value; ``in_pieces`` where a task writes some of it."""
     path, attributes = path_of(variable.name), variable.attributes
     if path != variable.name:
         attributes["name"] = variable.name
     if isinstance(group, HeldGroup):
         dtype = np.dtype(object if variable.dtype == "str" else variable.dtype)
         return group.create_array(path, variable.dims, np.full(shape, variable.fill, dtype), attributes)
-    chunks = chunk_shape(variable, shape)
-    inner = inner_shape(variable, chunks)
-    return group.create_array(path, variable.dims, shape, chunks, variable.dtype, variable.fill, attributes, inner=inner)
+    chunks = (piece_shape if in_pieces else chunk_shape)(variable, shape)
+    asked: dict[str, Any] = {"inner": inner_shape(variable, chunks), "held": is_small(variable, shape) and not in_pieces}
+    return group.create_array(path, variable.dims, shape, chunks, variable.dtype, variable.fill, attributes, **asked)
 
 
 def create_filled(group: ZarrGroup | HeldGroup, variable: Variable, values: Sequence[Any]) -> None:

@@ -32,6 +32,7 @@ def seal(group: ZarrGroup) -> None:
     They are of what was to be written, not of what is read back: a disk that has lost a part of it does not go unnoticed.
     """
     assert isinstance(group.files, FilesInFolder)
+    group.finish()
     written = group.files.checksums
     lists: dict[str, dict[str, int]] = {array: {} for array in group.list_arrays()}
     for path, checksum in written.items():

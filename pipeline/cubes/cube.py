@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -18,6 +18,7 @@ from pipeline.cubes.declarations import INFLUENCE, UNIT_EFFECTS
 from pipeline.cubes.held import HeldGroup, is_held
 from pipeline.cubes.layout import CubeLayout, cube_name
 from pipeline.cubes.variables import CHUNKS, COORDINATES, COUNTS, STATISTICS, SUMS, TABLE, VARIABLES
+from pipeline.cubes.zarr_files import WholeArray
 from pipeline.store.addresses import digest
 from pipeline.store.files import make_directory, make_tree_private, store_error, temporary_name, write_json
 from pipeline.store.syncing import sync_directory
@@ -33,8 +34,8 @@ class Pieces(Protocol):
         """Bytes by path."""
         ...
 
-    def decode(self, layout: CubeLayout) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
-        """Yield the values of each chunk, with the variable and the region they belong to."""
+    def decode(self, layout: CubeLayout, paths: Iterable[str]) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
+        """Yield the values of some chunks, with the variable and the region they belong to."""
         ...
 
 
@@ -185,12 +186,14 @@ class CubeWriter:
 
     def adopt(self, pieces: Pieces) -> None:
         """Take over the chunks that another process has made of a cube with the same layout."""
-        if isinstance(self._group, HeldGroup):
-            for name, region, values in pieces.decode(self.layout):
-                self._group[name][region] = values
-            return
+        held = []
         for path, content in pieces.chunks.items():
-            self._group.files.write(path, content.data)
+            if isinstance(self._group, HeldGroup) or isinstance(self._array(path.partition("/")[0]), WholeArray):
+                held.append(path)
+            else:
+                self._group.files.write(path, content.data)
+        for name, region, values in pieces.decode(self.layout, held):
+            self._array(name)[region] = values
 
     def read(self, name: str, metric: str, size: str, *, procedure: str | None = None) -> NDArray[Any]:
         """Return what has been written of a variable for one metric and test size."""

@@ -5,6 +5,7 @@ Zarr is not needed for either.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,17 @@ from pipeline.cubes.variables import CHUNKS
 from pipeline.dataclass import dataclass, field
 from pipeline.store.addresses import digest
 
-__all__ = ["CELL_REPLICATES", "SCHEMA_VERSION", "CubeLayout", "MetricInfo", "chunk_shape", "cube_name", "inner_shape"]
+__all__ = [
+    "CELL_REPLICATES",
+    "SCHEMA_VERSION",
+    "CubeLayout",
+    "MetricInfo",
+    "chunk_shape",
+    "cube_name",
+    "inner_shape",
+    "is_small",
+    "piece_shape",
+]
 
 SCHEMA_VERSION = 4
 """1 had ``p_by_adjustment`` under the name ``p_adjusted``, and no single p-value that decides. 2 decided by a max-T with one
@@ -24,6 +35,9 @@ standard error a pair, and had the counted p-value under the name ``p``. 3 decid
 few units by their t, less half a win, and not by the exact p.
 
 With it `pipeline.plan.open_tasks.COLLECT_VERSION` is raised, or a run that is resumed would have cubes of two kinds."""
+
+SMALL_BYTES = 2**18
+"""A variable of no more than these is one chunk, of all metrics, test sizes and pairs: a file takes longer than its numbers."""
 
 BOUNDS = ("lower", "upper")
 """The ends of an interval, in the order of its last axis."""
@@ -178,7 +192,18 @@ class CubeLayout:
 
 
 def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the chunks of a variable: the fixed grid, or the whole length where that is shorter."""
+    """Return the chunks of a variable: all of it where it is small, else its pieces."""
+    return shape if is_small(variable, shape) else piece_shape(variable, shape)
+
+
+def is_small(variable: Variable, shape: tuple[int, ...]) -> bool:
+    """Return whether a variable is a single chunk."""
+    itemsize = 8 if variable.dtype == "str" else np.dtype(variable.dtype).itemsize
+    return not variable.inner and 0 < math.prod(shape) * itemsize <= SMALL_BYTES
+
+
+def piece_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the pieces of a variable that each have one writer: a fixed grid, or the whole length where that is shorter."""
     grid = {**CHUNKS, **variable.chunks}
     return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -58,7 +58,7 @@ class PieceWriter(CubeWriter):
 
     def _array(self, name: str) -> Any:
         if name not in self._group:
-            create_array(self._group, VARIABLES[name], self.layout.shape(VARIABLES[name]))
+            create_array(self._group, VARIABLES[name], self.layout.shape(VARIABLES[name]), in_pieces=True)
         return self._group[name]
 
 
@@ -68,7 +68,7 @@ class EncodedPieces:
 
     chunks: Mapping[str, NDArray[np.uint8]]
 
-    def decode(self, layout: CubeLayout) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
-        """Yield the values of each chunk, with the variable and the region they belong to."""
+    def decode(self, layout: CubeLayout, paths: Iterable[str]) -> Iterator[tuple[str, tuple[slice, ...], NDArray[Any]]]:
+        """Yield the values of some chunks, with the variable and the region they belong to."""
         with PieceWriter(layout) as piece:
-            yield from piece.decode(self.chunks)
+            yield from piece.decode({path: self.chunks[path] for path in paths})

@@ -38,7 +38,8 @@ CHUNKS: Mapping[str, int] = {
     "replicate": 2**14,
     "item": 2**16,
 }
-"""Length of a chunk along each dimension; others are not cut. A constant: chunks never depend on blocks or workers.
+"""Length of a chunk along each dimension, where a variable is large (`pipeline.cubes.layout.SMALL_BYTES`); others are not cut.
+A constant: chunks never depend on blocks or workers.
 
 Conventions, corrections and methods of intervals are not: they are written together, and a file takes longer than their numbers."""
 

@@ -22,7 +22,7 @@ from pipeline.dataclass import dataclass
 from pipeline.store.packing import LEVEL
 from pipeline.store.zstandard import zstd
 
-__all__ = ["KEYS", "ShardedArray", "ZarrArray", "ZarrGroup", "is_chunk", "shards_of"]
+__all__ = ["KEYS", "ShardedArray", "WholeArray", "ZarrArray", "ZarrGroup", "is_chunk", "shards_of"]
 
 META = "zarr.json"
 _LEVEL = 2  # 3 takes two to three times as long for two per cent
@@ -169,6 +169,23 @@ class ShardedArray(ZarrArray):
         return chunk
 
 
+@dataclass(frozen=True, eq=False)
+class WholeArray(ZarrArray):
+    """An array of one chunk, which is filled in memory and becomes a file when it is whole (`ZarrGroup.finish`)."""
+
+    values: NDArray[Any]
+
+    def __setitem__(self, region: tuple[Any, ...], values: Any) -> None:
+        self.values[region] = values
+
+    def __getitem__(self, region: tuple[Any, ...]) -> NDArray[Any]:
+        return np.array(self.values[region])
+
+    def finish(self) -> None:
+        """Write the file, unless all values are the fill value."""
+        super().__setitem__((slice(None),) * len(self.shape), self.values)
+
+
 class ZarrGroup:
     """A group, and the arrays and groups that have been made in it.
 
@@ -218,10 +235,11 @@ class ZarrGroup:
         about: Any,
         *,
         inner: tuple[int, ...] | None = None,
+        held: bool = False,
     ) -> ZarrArray:
         """Return a new array in this group; ``dtype`` is NumPy's name of it, or ``str``, and ``about`` are its attributes.
 
-        With ``inner`` its chunks are cut again (`ShardedArray`).
+        With ``inner`` its chunks are cut again (`ShardedArray`); ``held`` is one chunk, filled in memory (`WholeArray`).
         """
         text = dtype == "str"
         plain = np.dtype(object if text else dtype)
@@ -243,7 +261,19 @@ class ZarrGroup:
         }
         self.files.write(self._within(f"{path}/{META}"), _describe(description))
         given = (self.files, self._within(path), shape, chunks, plain if text else plain.newbyteorder("<"), fill)
-        return self._arrays.setdefault(path, ZarrArray(*given) if inner is None else ShardedArray(*given, inner))
+        if inner is not None:
+            return self._arrays.setdefault(path, ShardedArray(*given, inner))
+        if held:
+            return self._arrays.setdefault(path, WholeArray(*given, np.full(shape, fill, given[-2])))
+        return self._arrays.setdefault(path, ZarrArray(*given))
+
+    def finish(self) -> None:
+        """Write the arrays that have been filled in memory, those of the groups below too."""
+        for array in self._arrays.values():
+            if isinstance(array, WholeArray):
+                array.finish()
+        for group in self._groups.values():
+            group.finish()
 
     def _within(self, path: str) -> str:
         return f"{self._path}/{path}" if self._path else path

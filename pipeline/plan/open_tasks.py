@@ -22,7 +22,7 @@ from pipeline.study.schema import Study
 
 __all__ = ["Absence", "Plan", "plan_study", "plan_trainings", "present_outputs", "wanted_addresses"]
 
-COLLECT_VERSION = 15
+COLLECT_VERSION = 16
 """Raised when cubes change; part of the address of every cube."""
 
 

@@ -11,6 +11,7 @@ import pytest
 from support.studies import files_of, ledger, run_cli, times_done, write_scores, write_study
 
 from pipeline.api import run
+from pipeline.cubes import layout
 from pipeline.cubes.variables import CHUNKS, VARIABLES
 from pipeline.plan import shards
 from pipeline.plan.task import Receipt, Task
@@ -57,6 +58,7 @@ def small_chunks() -> Iterator[None]:
         patch.setattr(shards, "CHUNK_PAIRS", CHUNK_PAIRS)
         patch.setattr(shards, "CHUNK_SYSTEMS", CHUNK_SYSTEMS)
         patch.setattr(tail_tables, "CHUNK_PAIRS", CHUNK_PAIRS)
+        patch.setattr(layout, "SMALL_BYTES", 2**11)  # of the variables of pairs some are one chunk, which several shards fill
         yield
 
 
@@ -100,6 +102,8 @@ def test_shards_give_the_bits_of_one_task(study: Path, oracle: Path, tmp_path: P
     found = run(study, runs=tmp_path, serial=True)
     assert "shard" not in kinds(oracle)
     assert kinds(found.root).count("shard") == 4  # two sizes of two chunks
+    chunks = {name: len(list(oracle.glob(f"cubes.zarr/*/{name}/c.*"))) for name in ("se", "p_value")}
+    assert chunks == {"se": 1, "p_value": 12}  # one that all shards fill, and one that has pieces of three procedures
     assert files_of(found.root / "cubes.zarr") == files_of(oracle / "cubes.zarr")
     assert not list((tmp_path / ".store" / "shards").rglob("*.arrays"))  # what the cube has is not kept twice
 

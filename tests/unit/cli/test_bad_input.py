@@ -267,7 +267,7 @@ def finished(sound: Path, folder: Path) -> Path:
 def test_a_damaged_chunk_is_noticed_and_built_again_from_the_store(finished: Path, folder: Path) -> None:
     directory = finished
     (group,) = (path for path in (directory / "cubes.zarr").iterdir() if path.is_dir())
-    chunk = group / "p_value" / "c.0.0.0.1.0"  # at the full size
+    chunk = group / "p_value" / "c.0.0.0.0.0"
     sound = chunk.read_bytes()
     chunk.write_bytes(sound[: len(sound) // 2] + bytes(8) + sound[len(sound) // 2 + 8 :])
     report = run_cli("report", directory.name, "--runs", folder / "runs")

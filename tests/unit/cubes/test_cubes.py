@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from zarr.core.sync import sync
 
+from pipeline.cubes import layout as layout_module
 from pipeline.cubes import variables
 from pipeline.cubes.cube import CubeWriter
 from pipeline.cubes.layout import CubeLayout, MetricInfo, cube_name
@@ -246,13 +247,27 @@ def chunk_of(directory: Path, variable: str) -> Path:
     return min((directory / cube_name("news/<1>") / variable).glob("c.*"))
 
 
-def test_what_is_written_together_is_one_file_in_the_folder_of_its_variable(written: Path) -> None:
+def test_a_small_variable_is_one_file_and_a_large_one_is_in_pieces_of_one_writer_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Files and folders are most of what the cube of a small test set takes."""
-    group = written / cube_name("news/<1>")
-    found = {name: len(list((group / name).glob("c.*"))) for name in ("p_value", "p_by_adjustment", "interval", "convention")}
+    names = ("p_value", "p_by_adjustment", "interval", "observed_score", "convention", "system")
+    found = []
+    for small in (layout_module.SMALL_BYTES, 0):
+        monkeypatch.setattr(layout_module, "SMALL_BYTES", small)
+        group = tmp_path / str(small) / cube_name("news/<1>")
+        write(group.parent, make_layout(systems=[str(number) for number in range(20)]))
+        found.append({name: len(list((group / name).glob("c.*"))) for name in names})
+        assert [path for path in group.glob("*/*") if path.is_dir() and path.parent.name != "statistics"] == []
     tests = 2 * 2  # metrics and test sizes, by one procedure
-    assert found == {"p_value": tests, "p_by_adjustment": tests, "interval": tests, "convention": 1}
-    assert [path for path in group.glob("*/*") if path.is_dir() and path.parent.name != "statistics"] == []
+    assert found[0] == dict.fromkeys(names, 1)
+    in_pieces = {"p_value": tests, "p_by_adjustment": tests, "interval": tests, "observed_score": 2 * tests}
+    assert found[1] == {**in_pieces, "convention": 1, "system": 2}
+    digests = {digest_cubes(tmp_path / str(small)) for small in (2**18, 0)}
+    assert len(digests) == 1
+    for read in (open_cubes, read_cubes):
+        whole, pieces = (read(tmp_path / str(small))["news/<1>"] for small in (2**18, 0))
+        assert all(whole[name].values.tolist() == pieces[name].values.tolist() for name in ("p_value", "interval", "system"))
 
 
 @pytest.mark.parametrize("harm", ["flip", "cut", "swap", "remove"])

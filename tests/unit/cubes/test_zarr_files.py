@@ -80,6 +80,22 @@ def test_values_are_those_of_an_array_whatever_regions_were_written(
     np.testing.assert_array_equal(np.asarray(zarr.open_group(tmp_path, mode="r")["x"]), known)
 
 
+def test_an_array_that_is_held_becomes_a_file_when_its_group_is_finished(tmp_path: Path) -> None:
+    files = FilesInFolder(tmp_path)
+    above = ZarrGroup(files, {})
+    for group, name in ((above, "x"), (above, "empty"), (above.create_group("below", attributes={}), "y")):
+        array = group.create_array(name, ("a", "b"), (3, 4), (3, 4), "float64", float("nan"), {}, held=True)
+        if name != "empty":
+            for row in (2, 0):
+                array[row, slice(1, 3)] = [row, 0.5]
+            assert array[slice(None), 1].tolist()[0::2] == [0.0, 2.0]
+    assert list(tmp_path.rglob("c.*")) == []
+    above.finish()
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("c.*")) == ["below/y/c.0.0", "x/c.0.0"]
+    found = np.asarray(zarr.open_group(tmp_path, mode="r")["x"])
+    np.testing.assert_array_equal(found, [[np.nan, 0, 0.5, np.nan], [np.nan] * 4, [np.nan, 2, 0.5, np.nan]])
+
+
 def test_a_chunk_of_nothing_but_the_fill_value_is_no_file_and_one_that_was_written_is_written_over() -> None:
     files = FilesInMemory()
     array = ZarrGroup(files, {}).create_array("x", ("a",), (7,), (4,), "float64", float("nan"), {})
