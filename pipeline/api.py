@@ -256,10 +256,10 @@ def compare(
     progress : callable, optional
         Called with the state of the run while it proceeds.
     """
-    from pipeline.survey.compare_arguments import in_words_of_compare, speaking_of_compare
+    from pipeline.survey.compare_arguments import speaking_of_compare
     from pipeline.survey.in_memory import settle_outputs
 
-    with scratch_directory("compare") as scratch, without_sync(scratch), speaking_of_compare(scratch, runs):
+    with scratch_directory("compare") as scratch, without_sync(scratch), speaking_of_compare(scratch, runs, references) as say:
         groups = {*([unit] if unit else ()), *(columns or {}).values(), *(filter or ())}
         given = settle_outputs(outputs, references, folder=scratch, groups=groups)
         if given.in_memory and not (runs is None and save_study is None):
@@ -314,7 +314,7 @@ def compare(
             write_output(Path(page), without_files((directory.report / "index.html").read_text("utf-8")).encode())
     if runs is None:  # nothing is kept: there is no study that a warning could speak of
         document["all_pairs"] |= {"csv": None, "parquet": None}
-        document["warnings"] = [in_words_of_compare(text).replace(f"{scratch}/", "") for text in document["warnings"]]
+        document["warnings"] = [*map(say, document["warnings"])]
     from pipeline.report.results import Results
 
     return Results.of(document, made[-1]) if made else Results(document)

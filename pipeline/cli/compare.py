@@ -186,7 +186,7 @@ def compare(
     from pipeline.survey.folders import expand_folders
 
     refuse_unwritable((page, markdown, latex, json_file, save_study))
-    with speaking_of_compare():
+    with speaking_of_compare(references=references):
         refuse_settings(preset, procedures, replicates)
         form = parse_flow(format_, "--format")
         named, kept = parse_columns(columns), parse_filters(filters)

@@ -102,7 +102,7 @@ def init(
     if output.exists():
         raise UsageError.of("P022", "the file exists already", where=str(output), help="name another with -o, or remove it")
     refuse_unwritable([output])
-    with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare():
+    with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare(references=references):
         found_sets = {} if references or sets else find_test_sets(outputs or (".",), base=Path.cwd())
         if not found_sets:
             files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")

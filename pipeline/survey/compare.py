@@ -80,8 +80,9 @@ def find_format(
     reader = load_reader(form)
     kind = reader.compares_with
     if kind == "gold" and len(references) != 1:
-        message = f"the format {reader.name} needs one gold file, {len(references)} are given"
-        raise UsageError.of("P011", message, where="-r", help="give the gold file with -r")
+        given = f"{len(references)} are" if references else "none is"
+        message = f"the format {reader.name} needs one reference file (the gold annotation), and {given} given"
+        raise UsageError.of("P011", message, where="-r", help="give one reference file with -r")
     if kind == "references" and not references:
         there = shlex.quote(find_reference(outputs, base=base) or "REF")
         raise UsageError.of("P012", f"{reader.name} needs at least one reference", where="-r", help=f"give it with -r {there}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -232,22 +232,36 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-def in_words_of_compare(text: str) -> str:
+_GOLD = re.compile(r"\bthe gold\b(?! [a-z]*(?:label|chunk|tag|token|tree)s?\b)")
+
+
+def in_words_of_compare(text: str, *, references: bool = False) -> str:
     """Return a message with options of `compare` in place of keys of a study.
+
+    Parameters
+    ----------
+    references : bool
+        Whether files of references were given, as `-r` does: what is compared with is then called so, of labels as of texts.
 
     Examples
     --------
     >>> in_words_of_compare("set `missing: drop`, or correct the file; `format: {name: lm-eval, filter: …}`")
     "set `--missing drop`, or correct the file; `--format '{name: lm-eval, filter: …}'`"
+    >>> in_words_of_compare("system 'a' has 59 lines, the gold has 60", references=True)
+    "system 'a' has 59 lines, the reference file has 60"
     """
     for pattern, words in _WORDS:
         text = pattern.sub(words, text)
-    return text
+    return _GOLD.sub("the reference file", text) if references else text
 
 
 @contextmanager
-def speaking_of_compare(scratch: Path | None = None, runs: str | Path | None = None) -> Iterator[None]:
+def speaking_of_compare(
+    scratch: Path | None = None, runs: str | Path | None = None, references: object = None
+) -> Iterator[Callable[[str], str]]:
     """Raise what is wrong in the words of `compare`, without the folder of files that are gone afterwards.
+
+    Yields what puts other texts into these words.
 
     Parameters
     ----------
@@ -255,12 +269,18 @@ def speaking_of_compare(scratch: Path | None = None, runs: str | Path | None = N
         The folder that is gone.
     runs : str or Path, optional
         Where the run is kept, if it is, with the traceback of what failed.
+    references : object
+        What was given to compare outputs with; nothing is false.
     """
     gone = "" if scratch is None else f"{scratch}{os.sep}"
+
+    def say(text: str) -> str:
+        return in_words_of_compare(text, references=bool(references)).replace(gone, "")
+
     try:
-        yield
+        yield say
     except PipelineError as error:
-        problems = [_translate(problem, gone, runs) for problem in error.problems]
+        problems = [_translate(problem, gone, runs, say) for problem in error.problems]
         if problems == list(error.problems):
             raise
         raise type(error)(*problems) from error
@@ -270,10 +290,10 @@ _KEY = re.compile(r"(resampling|metrics|test_sets|analyses)[.\[]")
 """How the path of a key begins; whatever else says where something is, is the path of a file."""
 
 
-def _translate(problem: Problem, gone: str, runs: str | Path | None) -> Problem:
+def _translate(problem: Problem, gone: str, runs: str | Path | None, say: Callable[[str], str]) -> Problem:
     said = {name: getattr(problem, name) for name in ("message", "help", "note")}
     where = in_words_of_compare(problem.where) if _KEY.match(problem.where or "") and problem.where else problem.where
-    said = {name: text and in_words_of_compare(text).replace(gone, "") for name, text in said.items()}
+    said = {name: text and say(text) for name, text in said.items()}
     logs = f"`pipeline logs --runs {'DIR' if runs is None else shlex.quote(str(runs))}` has"
     told = logs if runs is not None else f"give `--runs DIR` as well, and {logs}"
     said["help"] = said["help"] and said["help"].replace("`pipeline logs` has", told)

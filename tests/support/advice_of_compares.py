@@ -67,7 +67,7 @@ COMPARES = {
         ),
     ],
     "survey/compare": [
-        Typed("give the gold file with -r", "a.lab b.lab --format labels", "a.lab b.lab --format labels -r gold.lab"),
+        Typed("give one reference file with -r", "a.lab b.lab --format labels", "a.lab b.lab --format labels -r gold.lab"),
         Typed(
             "give it with -r {}",
             "a.txt b.txt --format text -m bleu",

@@ -165,16 +165,16 @@ class LabelReader(Reader):
         """Take lines of one word each, or a table with a column of labels, where there is a gold."""
         if not sample.gold:
             return None
-        typed = recognise_typed(sample, "beside a gold")
+        typed = recognise_typed(sample, "beside a file to compare with")
         if typed is not None or not sample.lines:
             return typed
         if _looks_like_letters(sample):
-            return Recognised(0.7, "each row is a name and one long string, beside a gold", {"layout": LETTERS})
+            return Recognised(0.7, "each row is a name and one long string, beside a file to compare with", {"layout": LETTERS})
         header = sample.lines[0].split(find_delimiter(sample.lines[0]))
         if len(header) > 1 and {"label", "item", "id", "item_id"} & set(header):
-            return Recognised(0.6, f"a table with the columns {', '.join(header[:4])}, beside a gold")
+            return Recognised(0.6, f"a table with the columns {', '.join(header[:4])}, beside a file to compare with")
         if all(line and not any(map(str.isspace, line)) for line in sample.lines):
-            return Recognised(0.4, "one word a line, beside a gold")
+            return Recognised(0.4, "one word a line, beside a file to compare with")
         return None
 
     @with_warnings

@@ -93,6 +93,24 @@ def test_keys_become_options(text: str, words: str) -> None:
     assert in_words_of_compare(words) == words, "said twice it is another"
 
 
+def test_what_was_given_with_r_is_called_a_reference_file_and_no_gold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("a", 9), ("b", 9), ("right", 8)):
+        (tmp_path / f"{name}.lab").write_text("".join(f"{'xyz'[k % 3]}\n" for k in range(lines)))
+    for typed in (["compare", "a.lab", "b.lab"], ["init", "a.lab", "b.lab"]):
+        with pytest.raises(PipelineError) as refused:
+            CliRunner().invoke(cli, [*typed, "-r", "right.lab", "--format", "labels"], catch_exceptions=False)
+        told = str(refused.value)
+        assert "items do not align: the reference file has 8 items, both systems have 9" in told
+        assert "the gold" not in told
+
+
+def test_of_a_column_that_is_called_gold_messages_speak_as_of_the_gold() -> None:
+    assert in_words_of_compare("labels that the gold has") == "labels that the gold has"
+    assert in_words_of_compare("where the gold has", references=True) == "where the reference file has"
+    assert in_words_of_compare("of the gold labels", references=True) == "of the gold labels"
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
