@@ -119,12 +119,13 @@ def compile_bare(plain: FunctionType, arguments: Sequence[Any], options: dict[st
     returned = str(made.signature.return_type)
     if _read_returned(returned) is None or not _has_known_header():
         return NOT_BARE
-    module, entry = llvm.parse_assembly(made.library.get_llvm_str()), made.fndesc.llvm_func_name
-    for name in _OF_NUMBA.keys() & set(_missing(module)):
-        try:
-            module.link_in(llvm.parse_assembly(_OF_NUMBA[name]))
-        except RuntimeError:  # an LLVM that writes pointers otherwise
-            return NOT_BARE
+    text, entry = made.library.get_llvm_str(), made.fndesc.llvm_func_name
+    module = llvm.parse_assembly(text)
+    needed = sorted(_OF_NUMBA.keys() & set(_missing(module)))
+    if needed and "i8*" in text:  # an LLVM before 16, which writes pointers by what they point to
+        return NOT_BARE
+    for name in needed:
+        module.link_in(llvm.parse_assembly(_OF_NUMBA[name]))
     if not _ALLOWED.issuperset(_missing(module)):
         return NOT_BARE
     for function in module.functions:

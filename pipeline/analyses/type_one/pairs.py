@@ -83,14 +83,13 @@ def choose_pairs(cube: xr.Dataset, metric: str, most: int, *, higher_is_better: 
     names = [str(name) for name in cube["system"].values.tolist()]
     sign = -1.0 if higher_is_better else 1.0
     ranked = [names[i] for i in sorted(np.flatnonzero(np.isfinite(score)).tolist(), key=lambda i: (sign * score[i], names[i]))]
-    discordant = cube["discordant"].sel(at).values.tolist()
-    between = {
-        frozenset((str(a), str(b))): int(number)
-        for a, b, number in zip(cube["system_a"].values.tolist(), cube["system_b"].values.tolist(), discordant, strict=True)
-    }
+    place = {name: position for position, name in enumerate(names)}
+    a, b = ([place[str(name)] for name in cube[side].values.tolist()] for side in ("system_a", "system_b"))
+    between = np.zeros((len(names), len(names)), np.int64)  # 0 where a pair was not compared
+    between[a, b] = between[b, a] = cube["discordant"].sel(at).values
     baseline = baseline_of(cube)
     asked = pairwise(ranked) if baseline is None else (pair for pair in combinations(ranked, 2) if baseline in pair)
-    candidates = [(a, b, between.get(frozenset((a, b)), 0)) for a, b in asked]
+    candidates = [(*pair, int(between[place[pair[0]], place[pair[1]]])) for pair in asked]
     usable = sorted((pair for pair in candidates if pair[2] > 0), key=lambda pair: pair[2])  # stable: ranks break ties
     places = {"fewest": 0, "most": len(usable) - 1, "median": (len(usable) - 1) // 2}
     chosen: dict[int, str] = {}
