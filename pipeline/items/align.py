@@ -23,6 +23,7 @@ from pipeline.items.documents import Sources, make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, describe_kind, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
+from pipeline.items.offers import offer_sets
 from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS, OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM, REPLICA
@@ -114,7 +115,7 @@ def survey_test_set(
             notes.extend(told)
     sources = replace(sources, scored=frozenset(chosen))
     checked = check_alignment(full, candidates, right, missing=spec.missing, reread=files.reread, chosen=chosen)
-    problems.extend(checked.problems)
+    problems.extend(_offer_sets(checked.problems, candidates, files))
     problems.extend(disagreeing_contents(candidates, chosen))
     frame, drawn = _group_items(sources, checked.kept, unit, strata, notes, problems)
     problems.extend([] if problems else _nothing_varies(frame, drawn.name, strata, str(spec.outputs or "")))
@@ -145,6 +146,14 @@ def survey_test_set(
         unit=drawn.name,
         unit_reason=drawn.reason,
     )
+
+
+def _offer_sets(problems: Sequence[Problem], candidates: Sequence[Candidate], files: OutputFiles) -> Iterator[Problem]:
+    """Go through problems of items, and say of tables that may be test sets what to do then."""
+    lacking = any(problem.code in ("P216", "P217") and problem.note is None for problem in problems)
+    offered = offer_sets([(each.source, files.reread(each).columns) for each in candidates]) if lacking else None
+    for problem in problems:
+        yield replace(problem, note=offered) if offered and problem.note is None else problem
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.errors import DataError, Problem, name_some
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.frame import Survey
+from pipeline.items.offers import offer_sets
 from pipeline.metrics._columns import OF_NUMBERS, gold_columns, output_column
 from pipeline.metrics._lattice import MOST_ADDED
 from pipeline.metrics.registry import load_metric
@@ -40,15 +41,6 @@ def refuse_lacking_columns(metrics: Sequence[MetricInputs], survey: Survey) -> N
         problems += [Problem(code, text, name_some(found) or None, help_) for (code, text, help_), found in places.items()]
     if problems:
         raise DataError(*problems)
-
-
-def _offer_sets(survey: Survey) -> str | None:
-    """Say what to do where each of several tables is a test set of its own; nothing where they do not look like that."""
-    columns = {tuple(name for name in output.columns if name != DOCUMENT) for output in survey.outputs}
-    files = {output.path for output in survey.outputs}
-    if len(columns) > 1 or len(files) < max(2, len(survey.outputs)) or len(*columns) < 2:
-        return None
-    return f"if {name_some([*map(repr, *columns)])} are systems, each file is a test set: `pipeline init --sets` takes them so"
 
 
 def _problems_of(
@@ -82,7 +74,7 @@ def refuse_numbers(metrics: Sequence[MetricInputs], survey: Survey) -> None:
             found = survey.largest[output.system].get(column)
             if found is None and column not in output.columns:  # the usual one: of several, nobody has said which
                 own = Items((), dict.fromkeys(output.columns, ()), output.path, ())
-                note = _offer_sets(survey)
+                note = offer_sets([(each.path, each.columns) for each in survey.outputs])
                 problems += (replace(one, note=note) for one in _problems_of(output_column, metric.name, own, (column,)))
             elif found is None:
                 message = f"{metric.name} needs numbers, and column '{column}' of '{output.system}' has others too"

@@ -57,7 +57,7 @@ FOLLOWED = {
     "tests/unit/cli/test_explain.py": "cli/explain: explain CODE; engine/watching/events: explain CODE",
     "tests/unit/cli/test_init_and_config.py": """
         study/starter: config {name}; study/writing: compare; survey/folders: init {}, {} {}; items/compare: init;
-        survey/needs: init --sets
+        items/offers: init --sets
     """,
     "tests/unit/cli/test_completion.py": "cli/completion: completion SHELL > FILE",
     "tests/unit/engine/test_coordinator.py::test_a_failed_system_is_tried_again_by_the_next_attempt_only": """

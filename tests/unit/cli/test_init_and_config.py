@@ -108,6 +108,20 @@ def test_tables_of_tasks_that_number_their_items_alike_are_test_sets_where_that_
     assert checked.returncode == 0, checked.stderr
 
 
+def test_test_sets_are_offered_where_tasks_have_more_items_than_others(tmp_path: Path) -> None:
+    write_tables(tmp_path / "suite", same_items=True)
+    path = tmp_path / "suite" / "law.csv"
+    path.write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:-3]), encoding="utf-8")
+    for command in ("init", "compare"):
+        refused = run_cli(command, "suite", "-m", "{name: mean, column: b}", cwd=tmp_path)
+        assert refused.returncode == 3
+        told = "= note: if 'a', 'b', 'c' are systems, each file is a test set: `pipeline init --sets` takes them so\n"
+        assert refused.stderr.count(told) == refused.stderr.count("error[P216]: system 'law' lacks 3 of 24 items") == 1
+    path = tmp_path / "suite" / "math.csv"
+    path.write_text(path.read_text("utf-8").replace("item,a,b,c", "item,a,b,d"), encoding="utf-8")
+    assert "is a test set" not in run_cli("init", "suite", "-m", "{name: mean, column: b}", cwd=tmp_path).stderr
+
+
 def test_no_test_sets_are_offered_of_one_table_or_of_tables_with_other_columns(tmp_path: Path) -> None:
     write_tables(tmp_path / "suite", same_items=True)
     law = (tmp_path / "suite" / "law.csv").read_text("utf-8")
