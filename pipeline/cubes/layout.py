@@ -133,7 +133,8 @@ class CubeLayout:
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the shape of a variable."""
-        return tuple(self.sizes[dimension] for dimension in variable.dims)
+        sizes = self.sizes
+        return tuple(sizes[dimension] for dimension in variable.dims)
 
     def holds(self, variable: Variable) -> bool:
         """Tell whether a variable has any values here."""
