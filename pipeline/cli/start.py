@@ -96,6 +96,7 @@ def init(
     from pipeline.survey.compare_arguments import parse_columns, parse_named, speaking_of_compare
     from pipeline.survey.folders import expand_folders, find_test_sets
     from pipeline.survey.near_documents import propose_documents
+    from pipeline.survey.output_patterns import name_by_patterns
     from pipeline.survey.sets_in_tables import find_sets_in_tables
     from pipeline.survey.survey import survey_study
 
@@ -150,6 +151,7 @@ def init(
     if not yes and sys.stdin.isatty():
         with saying_if_interrupted(_NOTHING_WRITTEN):
             click.confirm(f"Write {output}?", default=True, abort=True, err=True)
+    loaded = name_by_patterns(loaded)
     text = write_starter(loaded, output, counted=_list_sizes(counted), unit=found[0].unit, systems=systems, baseline=guess)
     write_output(output, text.encode())
     schema = output.parent / SCHEMA_FILE

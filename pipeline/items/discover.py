@@ -14,7 +14,16 @@ from pipeline.errors import Problem
 from pipeline.inputs import locate_input
 from pipeline.items.names import COMPRESSIONS, name_without_ending, pattern_of_files
 
-__all__ = ["Found", "find_outputs", "folders_without_output", "is_excluded", "is_table", "names_left_out", "pattern_of_names"]
+__all__ = [
+    "Found",
+    "as_pattern",
+    "find_outputs",
+    "folders_without_output",
+    "is_excluded",
+    "is_table",
+    "names_left_out",
+    "pattern_of_names",
+]
 
 _PLACEHOLDER = re.compile(r"\{([^{}/]*)\}")
 _NAMED = re.compile(r"\{(system|replica)\}")
@@ -92,6 +101,28 @@ def find_outputs(
         if not (is_excluded(str(found.system), exclude) or (found.written and is_excluded(found.written, exclude)))
     ]
     return kept, _duplicates(kept)
+
+
+def as_pattern(outputs: Mapping[str, str], *, base: Path) -> str | None:
+    """Return a pattern that finds the same files under the same names, and no other file; None where there is none.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str
+        Paths by system.
+    base : Path
+        The folder relative paths start from.
+    """
+    system, path = next(iter(outputs.items()))
+    before, found, behind = path.rpartition(system)
+    if not found or any(character in before + behind for character in "*?{}"):
+        return None
+    if any(one != f"{before}{name}{behind}" for name, one in outputs.items()):
+        return None
+    pattern = f"{before}{{system}}{behind}"
+    there, problems = find_outputs(pattern, base=base)
+    same = {one.system: one.path for one in there} == {name: locate_input(base, one) for name, one in outputs.items()}
+    return pattern if same and not problems and not any(one.written for one in there) else None
 
 
 def _name_files(folder: Path) -> str:

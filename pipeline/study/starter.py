@@ -30,6 +30,10 @@ _HEAD = """\
 # Paths start from the folder of this file. What is not given has its default: `pipeline config {name}` shows them all.
 """
 
+_TEST_SETS = "# The name of a test set is part of its draws: rename it and other resamples are drawn.\n"
+
+_PATTERN = "# A file that is added later and matches {system} is one more system; a list, `NAME: PATH`, names systems one by one.\n"
+
 _ALL_PAIRS = """\
   # All pairs of systems are compared. To compare all with one of them only:
   # family: against-baseline
@@ -92,6 +96,7 @@ def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, s
     """
     value: dict[str, Any] = json.loads(loaded.text)
     place_paths(value, loaded.base, path)
+    named = [one for one in value["test_sets"].values() if isinstance(one.get("outputs"), str)]
     name = path.name.removesuffix(path.suffix)
     head = _HEAD.format(schema=SCHEMA_FILE, systems=f"{len(systems)} systems", counted=counted, name=shlex.quote(path.name))
     resampling = format_yaml({"resampling": {"replicates": value["resampling"].get("replicates", 100_000)}})
@@ -103,10 +108,7 @@ def write_starter(loaded: LoadedStudy, path: Path, *, counted: str, unit: str, s
     parts = (
         ("", {"schema": value["schema"], "study": name}),
         ("# All numbers depend on the seed.\n", {"seed": loaded.study.seed}),
-        (
-            "# The name of a test set is part of its draws: rename it and other resamples are drawn.\n",
-            {"test_sets": value["test_sets"]},
-        ),
+        (_TEST_SETS + _PATTERN * any("{system}" in one["outputs"] for one in named), {"test_sets": value["test_sets"]}),
         ("# `pipeline metrics` lists more.\n", {"metrics": value["metrics"]}),
     )
     analyses = "# Questions beside who is better than whom; `pipeline analyses` lists more.\n"

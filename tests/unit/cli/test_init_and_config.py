@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -66,6 +67,23 @@ def test_folders_are_test_sets_of_one_study_that_runs(tmp_path: Path) -> None:
     report = json.loads((Path(ran.stdout.strip()) / "report" / "report.json").read_text("utf-8"))
     assert {row["test_set"] for row in report["pairs"]} == {"news", "talks"}
     assert {"thresholds", "calibration-transfer", "suite"} < {finding["analysis"] for finding in report["findings"]}
+
+
+def test_outputs_of_one_pattern_are_written_as_the_pattern_that_finds_them_and_no_others(tmp_path: Path) -> None:
+    write_text_outputs(tmp_path / "hyps", ["a", "b", "c", "d", "e"], items=12)
+    (tmp_path / "hyps" / "ref.txt").rename(tmp_path / "ref.txt")
+    made = run_cli("init", "hyps", "-r", "ref.txt", "-o", "all.yaml", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    text = (tmp_path / "all.yaml").read_text("utf-8")
+    assert "    outputs: hyps/{system}.txt\n" in text
+    assert "# A file that is added later and matches {system} is one more system;" in text
+    some = {f"out-{k}": f"hyps/out-{k}.txt" for k in range(4)}
+    made = run_cli("init", *some.values(), "-r", "ref.txt", "-o", "some.yaml", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    (test_set,) = load_study(tmp_path / "some.yaml").study.test_sets.values()
+    assert test_set.outputs == some
+    checked = run_cli("check", "all.yaml", cwd=tmp_path)
+    assert re.findall(r"^  (out-\d)", checked.stdout, re.MULTILINE) == [f"out-{k}" for k in range(5)]
 
 
 def write_tables(folder: Path, *, same_items: bool = False) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pipeline.errors import DataError, NothingToCompare
 from pipeline.interfaces import Items
 from pipeline.items.align import alignment_table, survey_test_set
+from pipeline.items.discover import as_pattern
 from pipeline.items.frame import Output, align_items, digest_items
 from pipeline.items.gold import load_gold
 from pipeline.items.misalignment import locate_missing_line
@@ -83,6 +84,25 @@ def test_outputs_may_be_mapped_by_name(folder):
     add(folder, "two", LINES[::-1])
     found = survey(folder, outputs={"a/b": "systems/two.txt", "c": "systems/one.txt"})
     assert [output.system for output in found.outputs] == ["a/b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("files", "outputs", "pattern"),
+    [
+        (["a.txt", "b.txt"], {"a": "a.txt", "b": "b.txt"}, "{system}.txt"),
+        (["x-a.txt", "x-b.txt"], {"a": "x-a.txt", "b": "x-b.txt"}, "x-{system}.txt"),
+        (["a/out.txt", "b/out.txt"], {"a": "a/out.txt", "b": "b/out.txt"}, "{system}/out.txt"),
+        (["a.txt", "b.txt", "ref.txt"], {"a": "a.txt", "b": "b.txt"}, None),  # it would find another
+        (["a.txt", "b.txt"], {"a": "a.txt", "base": "b.txt"}, None),  # or have another name
+        (["a*.txt", "b*.txt"], {"a": "a*.txt", "b": "b*.txt"}, None),
+        (["a", "b"], {"a": "a", "b": "b"}, "{system}"),
+    ],
+)
+def test_a_pattern_stands_for_a_list_only_where_it_finds_the_same(tmp_path, files, outputs, pattern):
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x\n")
+    assert as_pattern(outputs, base=tmp_path) == pattern
 
 
 def test_a_placeholder_in_a_folder_name_and_wild_cards_work(folder):
