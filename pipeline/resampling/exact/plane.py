@@ -212,6 +212,10 @@ def _add_rows(
 ) -> None:
     """Sum frequencies of d over all sums of c: a geometric series along d from the first point above the line."""
     inverse = 1.0 / points
+    begins, meet, fading = np.empty(len(first), np.int64), np.empty(len(first), np.int64), np.empty(len(first))
+    for j in range(len(first)):  # what is the same in all rows
+        begins[j], meet[j] = first[j] % points, meets[j] % points
+        fading[j] = math.exp(-rate * (high + 1 - first[j]))
     for r in range(len(rows)):
         k = rows[r]
         above, at, above_terms, largest = 0.0, 0.0, 0.0, 0.0
@@ -224,14 +228,14 @@ def _add_rows(
             value = laws_of_c[r, places[j]] * both
             largest = max(largest, value.real * value.real + value.imag * value.imag)
             if meets[j] >= 0:
-                at += (value * roots[wrap(k * (meets[j] % points), points, inverse)].conjugate()).real
+                at += (value * roots[wrap(k * meet[j], points, inverse)].conjugate()).real
             terms = high + 1 - first[j]
             if terms > 0 and fall[j] > 0:
                 if k == 0:
                     series = complex(-math.expm1(-rate * terms) / -math.expm1(-rate) if rate > 0 else terms, 0.0)
                 else:
-                    begin = roots[wrap(k * (first[j] % points), points, inverse)].conjugate()
-                    series = (begin - math.exp(-rate * terms) * end) / rest
+                    begin = roots[wrap(k * begins[j], points, inverse)].conjugate()
+                    series = (begin - fading[j] * end) / rest
                 term = value * series * fall[j]
                 above += term.real
                 above_terms += abs(term)
