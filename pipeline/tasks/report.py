@@ -195,8 +195,9 @@ def _gather(run: RunDirectory, manifest: Manifest, study: Study | None, spent: d
     failures.extend(AbsentSystem(f"{a.system} on {a.test_set}", a.system, a.reason) for a in plan.absent)
     alignment = [{"test_set": t.name, **row} for t in manifest.inputs.test_sets for row in t.alignment]
     # Of identical outputs the check of that name says all there is to say.
-    told = ((t.name, warning) for t in manifest.inputs.test_sets for warning in t.warnings)
-    warnings = [f"{name}: {warning}" for name, warning in told if not warning.endswith(HAVE_IDENTICAL_OUTPUTS)]
+    several = len(manifest.inputs.test_sets) > 1  # the only one need not be named
+    told = (f"{t.name}: {warning}" if several else warning for t in manifest.inputs.test_sets for warning in t.warnings)
+    warnings = [warning for warning in told if not warning.endswith(HAVE_IDENTICAL_OUTPUTS)]
     warnings += _rounding_warnings(manifest, inventory)
     return ReportInput(
         study=asked,

@@ -25,7 +25,7 @@ from pipeline.report.drawing.standings.figures import draw_models, draw_systems
 from pipeline.report.drawing.svg import Drawing
 from pipeline.report.facts import FindingBlock
 from pipeline.report.input import ReportInput
-from pipeline.report.values import format_number, on_set
+from pipeline.report.values import format_gain, on_set
 
 __all__ = ["draw_all", "draw_finding"]
 
@@ -153,7 +153,7 @@ def _describe_points(table: PairTable, digits: int) -> str:
     """Describe in words where the points lie."""
     gain, confidence = table.gain[table.usable], 1 - table.p[table.usable]
     count = "1 pair" if len(gain) == 1 else f"{len(gain):,} pairs"
-    spans = f"gains from {format_number(float(gain.min()), digits)} to {format_number(float(gain.max()), digits)}, "
+    spans = f"gains from {format_gain(float(gain.min()), digits)} to {format_gain(float(gain.max()), digits)}, "
     return f"{count}: {spans}confidence from {confidence.min():.3f} to {confidence.max():.3f}."
 
 

@@ -98,7 +98,7 @@ def test_what_became_of_items_and_what_was_recognised_is_told(tmp_path: Path, mo
     assert found.exit_code == 0, found.output
     assert "north.csv is read as scores: " in found.stderr
     warning, report = found.stdout.splitlines()[-2:]
-    assert warning == "warning: test set: system 'south' lacks 1 item, which is left out for all systems"
+    assert warning == "warning: system 'south' lacks 1 item, which is left out for all systems"
     assert report.startswith("report: ")
 
 

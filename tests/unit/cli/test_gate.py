@@ -100,6 +100,12 @@ def test_gains_are_those_of_the_candidate_whoever_is_ahead(folder: Path) -> None
     assert turned["comparisons"][0]["gain"] == pytest.approx(1, abs=1e-3)
 
 
+def test_the_page_says_what_each_key_of_json_is(folder: Path) -> None:
+    told = json.loads(ask(folder, "--baseline", "base", "--json", code=1).stdout)
+    page = (Path(__file__).resolve().parents[3] / "docs" / "gate.md").read_text(encoding="utf-8")
+    assert [key for key in ({*told} | {*told["comparisons"][0]}) - {"schema_version"} if f"`{key}`" not in page] == []
+
+
 def test_where_less_is_better_a_higher_score_is_a_loss(folder: Path) -> None:
     study(folder, "errors.yaml", metrics=[{"name": "mean", "higher_is_better": False}])
     told = json.loads(ask(folder, "--baseline", "base", "--json", code=1, study="errors.yaml").stdout)

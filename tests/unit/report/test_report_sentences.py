@@ -262,6 +262,13 @@ def test_alternative_texts_look_at_the_data():
     assert "28 pairs: gains from 1.286 to 9.000, confidence from " in alts["figures"]
 
 
+def test_the_alternative_text_of_the_scatter_writes_no_gain_as_0_that_is_not_0() -> None:
+    scores = np.array([50.0001, 50.0, 53.0, 54.0, 55.0, 56.0, 57.0, 59.0])
+    report = make_report({"news": build_cube(scores, list("abcdefgh"))})
+    alts = {drawing.section: drawing.alt for drawing in draw_all(report, build_report(report))}
+    assert "28 pairs: gains from 0.0001 to 9.000, confidence from " in alts["figures"]
+
+
 def test_copies_are_named_together_and_once_for_all_test_sets() -> None:
     def told(**sets: list[tuple[str, str]]) -> str:
         scores = np.array([53.0, 52.0, 51.0, 50.0])

@@ -69,9 +69,7 @@ def test_every_array_is_a_system_whatever_its_name(tmp_path: Path) -> None:
 
 def test_no_message_names_the_file_that_a_table_in_memory_was_written_into() -> None:
     frame = pd.DataFrame({"a": [1, 0, 1, 1], "b": [0, 1, 1, 0], "topic": ["x", "y", "x", "y"]})
-    assert pipeline.compare(frame, replicates=50)["warnings"] == [
-        "test set: DataFrame.csv: the column 'topic' holds text, and was left out"
-    ]
+    assert pipeline.compare(frame, replicates=50)["warnings"] == ["DataFrame.csv: the column 'topic' holds text, and was left out"]
     with pytest.raises(DataError) as caught:
         pipeline.compare(frame.assign(a=[1, np.nan, 0, 1]), replicates=50)
     assert caught.value.problems[0].where == "DataFrame.csv:3:a"
