@@ -110,7 +110,10 @@ def describe_family(rows: Sequence[Mapping[str, Any]], question: Question, data:
 
 
 def sum_up(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> str | None:
-    """Say in a sentence which systems are better on how many test sets, by what holds of all pairs together; None of no pairs."""
+    """Say in a sentence which systems are better on how many test sets, by what holds of all pairs together; None of no pairs.
+
+    A second one says where the replicates are too few for that.
+    """
     pairs = [row for row in rows if row["kind"] == "pair"]
     if not pairs:
         return None
@@ -119,26 +122,46 @@ def sum_up(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDat
     held = [pairs[at] for at in sorted(range(len(pairs)), key=lambda at: -most[at]) if most[at]]
     differing = sum(sure > 0 or _differs_over_pairs(row, question.alpha) for row, sure in zip(pairs, most, strict=True))
     together = "" if len(pairs) == 1 else ", with all pairs together"
-    by = f"By {name_metric(question.metric)} over {total} test sets{together}, "
+    one = question.direction if len(question.sides) == 1 else None
+    side = f", asked only who is {one} than {question.baseline} (one-sided, α = {question.alpha:g})" if one else ""
+    by = f"By {name_metric(question.metric)} over {total} test sets{together}{side}, "
+    few = "".join(f" {sentence}." for sentence in _too_few(pairs, question, data))
     if not differing:
         other = "another" if question.baseline is None else question.baseline
-        return f"{by}no system is shown to be better{'' if question.baseline is None else ' or worse'} than {other} on any."
+        words = one or ("better" if question.baseline is None else "better or worse")
+        return f"{by}no system is shown to be {words} than {other} on any.{few}"
     named = held if len(held) <= MOST_CLAIMS + 1 else held[:MOST_CLAIMS]
     parts = [_claim(row, total) for row in named]
     if (more := differing - len(named)) > 0:
         parts.append(f"in {more:,}{' more' if named else ''} pair{'s' * (more > 1)} one system is better on some test set")
     if (rest := len(pairs) - differing) > 0:
-        parts.append(f"in {rest:,} of the {len(pairs):,} pairs neither system is shown to be better")
-    return f"{by}{'; '.join([*parts[:-1], f'and {parts[-1]}']) if len(parts) > 1 else parts[0]}."
+        lacks = f"that is not shown of {rest:,} of the {len(pairs):,} systems"
+        parts.append(lacks if one else f"in {rest:,} of the {len(pairs):,} pairs neither system is shown to be better")
+    return f"{by}{'; '.join([*parts[:-1], f'and {parts[-1]}']) if len(parts) > 1 else parts[0]}.{few}"
+
+
+def _too_few(pairs: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:
+    """Say where there are too few replicates for the smallest p that a claim needs."""
+    sides, least = len(question.sides), min((row["test_sets"] for row in pairs), default=0)
+    if data.replicates is None:
+        return
+    for tests, what in ((least, "any pair on any test set"), (least * len(pairs), "anything with all pairs together")):
+        if sides * tests / (data.replicates + 1) > question.alpha:
+            needed = math.ceil(sides * tests / question.alpha)
+            yield f"{data.replicates:,} replicates are too few to separate {what}: take {needed:,} or more"
+            return
 
 
 def _claim(row: Mapping[str, Any], total: int) -> str:
     names, better, worse = [row["system_a"], row["system_b"]], row["better_together"] or 0, row["worse_together"] or 0
-    if worse > better:
+    word = "worse" if row["better_together"] is None else "better"
+    if word == "worse":  # nothing else was asked
+        better, worse = worse, 0
+    elif worse > better:
         names, better, worse = names[::-1], worse, better
     every = "" if row["test_sets"] == total else " that have both"
     on, against = (f"on all {n}{every}" if n == row["test_sets"] else f"on at least {n}" for n in (better, worse))
-    return f"{' is better than '.join(names)} {on}" + (f" and worse {against}" if worse else "")
+    return f"{f' is {word} than '.join(names)} {on}" + (f" and worse {against}" if worse else "")
 
 
 def _differs_over_pairs(row: Mapping[str, Any], alpha: float) -> bool:
@@ -148,7 +171,7 @@ def _differs_over_pairs(row: Mapping[str, Any], alpha: float) -> bool:
 
 def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteData) -> Iterator[str]:
     pairs = [row for row in rows if row["kind"] == "pair"]
-    sides, alpha = len(question.sides), question.alpha
+    alpha = question.alpha
     words = ("better", "worse")
     separated = [row for row in pairs if any(row[f"{word}_at_least"] for word in words)]
     both = [row for row in pairs if all(row[f"{word}_at_least"] for word in words)]
@@ -162,12 +185,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDa
         f"{'is' if len(separated) == 1 else 'are'} separated on at least one, {len(together):,} with all pairs together"
         + (f"; {len(both):,} of them better on some test sets and worse on others" if both else "")
     )
-    if data.replicates is not None and pairs:
-        for tests, what in ((least, "any pair on any test set"), (least * len(pairs), "anything with all pairs together")):
-            if sides * tests / (data.replicates + 1) > alpha:
-                needed = math.ceil(sides * tests / alpha)
-                yield f"{data.replicates:,} replicates are too few to separate {what}: take {needed:,} or more"
-                break
+    yield from _too_few(pairs, question, data)
     open_pairs = sum(bool(row["undecided_on"]) for row in pairs)
     if open_pairs:
         some = "1 pair is" if open_pairs == 1 else f"{open_pairs:,} pairs are"

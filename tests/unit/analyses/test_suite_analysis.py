@@ -101,6 +101,20 @@ def test_one_sentence_says_what_holds_of_the_suite(gains, said):
     assert (headline.where, headline.sentence) == ({"metric": "bleu", "procedure": "paired-bootstrap"}, said)
 
 
+@pytest.mark.parametrize(
+    ("gains", "direction", "said"),
+    [
+        ((4.0, 3.0), "better", "a is better than b on all 2."),
+        ((4.0, 3.0), "worse", "no system is shown to be worse than b on any."),
+        ((-4.0, -3.0), "worse", "a is worse than b on all 2."),
+    ],
+)
+def test_the_sentence_says_that_one_direction_alone_was_asked(gains, direction, said):
+    (headline,) = SuiteAnalysis().find(cubes_of(*gains), {"direction": direction, "baseline": "b"}).headlines
+    asked = f"asked only who is {direction} than b (one-sided, α = 0.05)"
+    assert headline.sentence == f"By BLEU over 2 test sets, {asked}, {said}"
+
+
 def five(name, gains):
     return build_cube(np.array(gains), list("abcde"), name=name, se=0.01)
 
@@ -127,14 +141,15 @@ def test_a_pair_that_differs_corrected_for_all_pairs_is_not_counted_as_one_witho
         pair | {"system_a": "b", "system_b": "c", "p_better_over_pairs": 0.2},
     ]
     rows = [Row(row) for row in rows]
-    question, data = SimpleNamespace(metric="bleu", alpha=0.05, baseline=None), SimpleNamespace(test_sets=("t1", "t2", "t3"))
+    both = {"metric": "bleu", "alpha": 0.05, "direction": "both", "sides": (0, 1)}
+    question, data = SimpleNamespace(**both, baseline=None), SimpleNamespace(test_sets=("t1", "t2", "t3"), replicates=None)
     assert sum_up(rows, question, data) == (
         "By BLEU over 3 test sets, with all pairs together, a is better than b on at least 1; in 1 more pair one system is better "
         "on some test set; and in 1 of the 3 pairs neither system is shown to be better."
     )
     alone = sum_up(rows[1:2], question, data)
     assert alone == "By BLEU over 3 test sets, in 1 pair one system is better on some test set."
-    against = SimpleNamespace(metric="bleu", alpha=0.05, baseline="c")
+    against = SimpleNamespace(**both, baseline="c")
     assert sum_up(rows[2:], against, data) == "By BLEU over 3 test sets, no system is shown to be better or worse than c on any."
 
 
@@ -255,7 +270,11 @@ def test_few_units_that_differ_bound_the_p_of_a_bootstrap():
 def test_too_few_replicates_are_told_with_the_number_that_would_do():
     cubes = {f"t{k}": build_cube(np.array([60.0, 50.0]), list("ab"), se=1.0, replicates=60) for k in (1, 2)}
     found = SuiteAnalysis().find(cubes, {})
-    assert "60 replicates are too few to separate any pair on any test set: take 80 or more." in found.notes[0]
+    told = "60 replicates are too few to separate any pair on any test set: take 80 or more."
+    assert told in found.notes[0]
+    assert [row.sentence for row in found.headlines] == [
+        f"By BLEU over 2 test sets, no system is shown to be better than another on any. {told}"
+    ]
 
 
 def test_more_replicates_may_change_a_number():
