@@ -46,6 +46,7 @@ __all__ = [
     "quads_of",
     "take_units",
     "times_digits",
+    "unpack_counts",
 ]
 
 LANES = 16
@@ -279,3 +280,10 @@ def pack_counts(weights: NDArray[np.floating] | NDArray[np.uint8]) -> Counts:
     # Four units at a time, which stay side by side.
     packed.view(np.uint32)[..., 0] = rows.view(np.uint32).reshape(packed.shape[0], LANES, packed.shape[1]).transpose(0, 2, 1)
     return packed
+
+
+def unpack_counts(packed: Counts, replicates: int, units: int) -> NDArray[np.uint8]:
+    """Return the (replicate, unit) counts that `pack_counts` has laid out; those that `draw_counts` counts, without a draw."""
+    blocks, quads = packed.shape[:2]
+    rows = np.ascontiguousarray(packed.view(np.uint32)[..., 0].transpose(0, 2, 1)).view(np.uint8)
+    return np.ascontiguousarray(rows.reshape(LANES * blocks, 4 * quads)[:replicates, :units])

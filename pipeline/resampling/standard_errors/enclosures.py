@@ -29,6 +29,7 @@ from pipeline.resampling.products.byte_product import (
     lay_out,
     multiply_bytes,
     take_units,
+    unpack_counts,
     zero_counts,
 )
 from pipeline.resampling.standard_errors.enclosure_loops import DIGIT, DIGITS, fill_digits, find_open, sum_squares
@@ -141,7 +142,7 @@ def _enclose(
     noise, score = noise_of(measure)[chosen], score_observed(measure)
     pairs = measure.pairs.astype(np.int64)[chosen]
     heavy = _heavy_units(lines.centred[np.unique(pairs)])
-    counts, weights = zero_counts(batch, units), np.empty((batch, units), np.float32)
+    counts = zero_counts(batch, units)
     of_heavy = [zero_counts(batch, len(some)) for some in heavy]
     one = lay_out(np.ones((1, units), np.int64), form)
     asked: dict[str, Any] = {"values": values, "lines": lines, "score": score, "noise": noise, "form": form, "heavy": heavy}
@@ -155,9 +156,10 @@ def _enclose(
             draw_counts(draws, first, count, packed)
             for taken, each in zip(heavy, fewer, strict=True):
                 take_units(packed, taken, each)
-            drawn = draw_weights(draws, first, count, out=weights)
-            sums, number = lines.sums(drawn, first=first), multiply_bytes(packed, one)[0]
-            sample = _Sample((*fewer, packed), number, drawn, _in_bytes(drawn), sums, np.ascontiguousarray(scores[:, some]))
+            number = multiply_bytes(packed, one)[0]
+            weights = _weights(draws, first, packed, number[:count])
+            sums = lines.sums(weights, first=first)
+            sample = _Sample((*fewer, packed), number, weights, sums, np.ascontiguousarray(scores[:, some]))
             for part in parts:
                 yield Enclosed(part.rows, some, part, sample)
 
@@ -168,8 +170,7 @@ class _Sample:
 
     counts: tuple[NDArray[np.uint8], ...]  # (block, quad, 16, 4) of the heaviest units, of more of them, and of all
     drawn: NDArray[np.int32]  # (replicate,) sums of counts: the number of units, unless a byte did not hold one
-    weights: NDArray[np.float32]  # (replicate, unit), the same
-    in_bytes: NDArray[np.uint8] | NDArray[np.float32]  # the same again, of which more stay in the cache, if bytes hold them
+    weights: NDArray[np.uint8] | NDArray[np.float32]  # (replicate, unit), the same: in bytes, if these hold them
     sums: NDArray[np.float64]  # (system, replicate) Σwx
     scores: NDArray[np.float64]  # (system, replicate)
 
@@ -246,7 +247,7 @@ class _Part:
             sample.drawn,
             sample.sums,
             sample.scores,
-            sample.in_bytes,
+            sample.weights,
             self.pairs,
             self.delta,
             self.step,
@@ -266,21 +267,26 @@ class _Part:
     def exactly(self, sample: _Sample, pair: NDArray[np.int64], replicate: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return |t*| at some places."""
         units, steps = self.lines.centred.shape[1], np.empty(len(pair))
-        sum_squares(self.lines.centred, self.pairs, self.step, sample.in_bytes, pair, replicate, steps)
+        sum_squares(self.lines.centred, self.pairs, self.step, sample.weights, pair, replicate, steps)
         a, b = self.pairs[pair].T
         line = sample.sums[a, replicate] - sample.sums[b, replicate]
         spread, doubtful = left_of(steps, line, step=self.step[pair], of_line=self.of_line[pair], units=units)
         for own in np.unique(pair[doubtful]).tolist():
             places = np.flatnonzero(doubtful & (pair == own))
-            weights = sample.weights[replicate[places]]
+            weights = sample.weights[replicate[places]].astype(np.float32)
             spread[places] = spread_of_influences(self.values, self.pairs[own : own + 1], weights, np.array([units]))[0]
         gain = sample.scores[a, replicate] - sample.scores[b, replicate]
         found = np.abs(t_of(gain, spread, delta=self.delta[pair], noise=self.noise[pair]))
         return np.where(np.isnan(found), np.inf, found)
 
 
-def _in_bytes(weights: NDArray[np.float32]) -> NDArray[np.uint8] | NDArray[np.float32]:
-    return weights.astype(np.uint8) if weights.max() <= np.iinfo(np.uint8).max else weights
+def _weights(
+    draws: Draws, first: int, packed: NDArray[np.uint8], number: NDArray[np.int32]
+) -> NDArray[np.uint8] | NDArray[np.float32]:
+    """Return (replicate, unit) counts of the replicates from ``first``, drawn again where a byte did not hold one of them."""
+    if np.all(number == draws.n_draws):
+        return unpack_counts(packed, len(number), draws.n_units)
+    return draw_weights(draws, first, len(number))
 
 
 def _bits_cut_off(units: int, digits: int = DIGITS) -> int:

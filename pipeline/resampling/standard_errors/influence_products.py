@@ -50,7 +50,7 @@ class InfluenceLines:
         lines, step = _on_lattice(centred)
         return cls(centred, lines, step)
 
-    def sums(self, weights: NDArray[np.float32], *, first: int | None = None) -> NDArray[np.float64]:
+    def sums(self, weights: NDArray[np.float32] | NDArray[np.uint8], *, first: int | None = None) -> NDArray[np.float64]:
         """Return (system, replicate) Σwx of replicates that are kept by the number of the ``first``, where it is given."""
         place = None if first is None else (first, len(weights))
         if place is not None and place in self._kept:

@@ -299,3 +299,14 @@ def test_a_form_that_gives_wrong_sums_or_fails_is_not_used(monkeypatch: pytest.M
         assert not byte_product.is_usable("vnni-256")
     finally:
         byte_product.is_usable.cache_clear()
+
+
+@pytest.mark.parametrize(("replicates", "units"), [(1, 1), (16, 4), (17, 5), (40, 131)])
+def test_counts_are_unpacked_as_they_were(replicates: int, units: int) -> None:
+    counts = np.random.default_rng(units).integers(0, 256, (replicates, units)).astype(np.uint8)
+    found = byte_product.unpack_counts(byte_product.pack_counts(counts), replicates, units)
+    assert found.flags.c_contiguous
+    assert np.array_equal(found, counts)
+    draws, packed = Draws(3, units, units), byte_product.zero_counts(replicates, units)
+    draw_counts(draws, 5, replicates, packed)
+    assert np.array_equal(byte_product.unpack_counts(packed, replicates, units), draw_weights(draws, 5, replicates))
