@@ -189,6 +189,8 @@ def sum_by_unit(values: NDArray[np.int64], unit_of_item: NDArray[np.int64]) -> N
     >>> sum_by_unit(np.array([[1], [2], [4]]), np.array([0, 1, 0])).tolist()
     [[5], [2]]
     """
+    if np.array_equal(unit_of_item, np.arange(len(unit_of_item))):  # each item is a unit: nothing is added
+        return np.array(values, np.int64)
     summed = np.zeros((int(unit_of_item.max()) + 1, *values.shape[1:]), np.int64)
     np.add.at(summed, unit_of_item, values)
     return summed
