@@ -152,12 +152,14 @@ def _lead_html(overview: Overview | None) -> Iterator[str]:
 
 
 def _html(one: Excerpt) -> Iterator[str]:
-    yield f"<p><strong>{escape(one.heading)}</strong></p>"
+    first, *others = one.sentences
+    yield f"<p>{escape(one.heading)}<br><strong>{escape(first)}</strong></p>"
     for view in (one.board, one.pairs):
         yield from _html_table(view)
     for line in (*one.marks, *(f"… {more} {_REST}" for more in one.more)):
         yield f"<p><small>{escape(line)}</small></p>"
-    yield f"<p>{escape(' '.join(one.sentences))}</p>"
+    if others:
+        yield f"<p>{escape(' '.join(others))}</p>"
 
 
 def _html_table(view: View) -> Iterator[str]:

@@ -155,6 +155,9 @@ def test_results_show_themselves_as_the_terminal_does(found: Results, written: t
     assert found.verdict in " ".join(said.split())
     shown = found._repr_html_()
     assert shown.count("<table>") == 2
+    first, *others = (escape(sentence) for sentence in found.report.verdict[0].sentences)
+    assert shown.index(f"<strong>{first}</strong>") < shown.index("<table>")  # what to take from the tables comes before them
+    assert shown.rindex("</table>") < shown.index(" ".join(others))
     assert "a&amp;b" in shown
     assert "a&b" not in shown
     remarks = [escape(line) for lines in list_remarks(found.report) for line in lines]
