@@ -38,7 +38,7 @@ def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> bonferroni(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
     [0.03, 0.12, nan, 0.09]
     """
-    return _adjust(p, lambda ordered: ordered * len(ordered))
+    return np.minimum(p * np.count_nonzero(_members(p)), 1.0)
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -102,12 +102,17 @@ def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return _adjust(p, step_up)
 
 
-def _adjust(p: NDArray[np.float64], adjust_ordered: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
+def _members(p: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which pairs of a family have a p-value, and refuse what is none."""
     if p.ndim != 1:
         raise ValueError(f"p-values of one family have 1 dimension, not {p.ndim}")
     if np.any((p < 0) | (p > 1)):
         raise ValueError(f"p-values lie in 0 … 1, not {np.nanmin(p)} … {np.nanmax(p)}")
-    members = np.flatnonzero(~np.isnan(p))
+    return ~np.isnan(p)
+
+
+def _adjust(p: NDArray[np.float64], adjust_ordered: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
+    members = np.flatnonzero(_members(p))
     order = members[np.argsort(p[members], kind="stable")]
     adjusted = np.full(len(p), np.nan)
     adjusted[order] = np.minimum(adjust_ordered(p[order]), 1.0)
