@@ -73,7 +73,7 @@ def test_trainings_and_counts_are_kept_and_what_follows_is_made_anew(tmp_path: P
     run = write_run(tmp_path / "runs" / "run", {})
     for made in (run.cubes, run.report, *(run.store.root / kind for kind in ("outputs", "statistics", "cells", "shards"))):
         made.mkdir(parents=True)
-    forget_what_follows(tmp_path / "runs")
+    forget_what_follows(tmp_path / "runs", tmp_path / "before")
     assert {path.name for path in run.store.root.iterdir()} == {"outputs", "statistics"}
     assert sorted(path.name for path in run.root.iterdir()) == ["ledger.jsonl", "plan.json"]
 
