@@ -10,7 +10,7 @@ from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.interfaces import Items
 from pipeline.items.readers._holes import EmptyValues, Holes, find_holes, missing_items, refuse_halves
-from pipeline.items.readers._roles import Roles, find_roles, find_systems
+from pipeline.items.readers._roles import Roles, find_roles, find_systems, is_index
 from pipeline.items.readers._tables import Table, find_column, refuse
 from pipeline.study.grouping import REPLICA
 
@@ -202,7 +202,7 @@ def _split_rows(
 
 def _others(table: Table, roles: Roles, leave_out: Sequence[str]) -> list[str]:
     """Return the columns that may hold values."""
-    others = roles.leave(table.header, leave_out)
+    others = [name for name in roles.leave(table.header, leave_out) if not is_index(table, name)]
     if not others:
         raise DataError.of("P211", "the table has no column of values", where=f"{table.source}:1")
     return others

@@ -58,6 +58,14 @@ class Roles:
         return [name for name in header if name not in roles]
 
 
+def is_index(table: Table, name: str) -> bool:
+    """Tell whether a column without a name counts the rows, as pandas writes its index beside the columns of a table."""
+    if name not in _UNNAMED:
+        return False
+    column = [*table.column(name)]
+    return any(column == [*map(str, range(first, first + len(column)))] for first in (0, 1))
+
+
 def find_roles(
     table: Table, *, system: str | None, columns: Mapping[str, str], leave_out: Collection[str], layout: str, models: bool
 ) -> Roles:

@@ -23,6 +23,17 @@ from pipeline.items.readers._typed_tables import SPLIT_ENDING, begins_json, read
 __all__ = ["ScoreReader"]
 
 
+def _lacks_header(header: Sequence[str]) -> bool:
+    """Tell whether a header looks like a row of data: numbers behind the name of an item.
+
+    Examples
+    --------
+    >>> _lacks_header(["q1", "0", "1"]), _lacks_header(["item", "2019", "2020"]), _lacks_header(["item", "a"])
+    (True, False, False)
+    """
+    return len(header) > 1 and any(map(str.isdigit, header[0])) and all(map(is_number, header[1:]))
+
+
 def _fields(line: str, delimiter: str) -> list[str]:
     """Return the fields of a line, where a name in quotes may hold the delimiter.
 
@@ -54,6 +65,7 @@ def _first_values(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return [header, first]
 
 
+_COMMA = "write a decimal point, or separate the fields of the table by semicolons"
 _NO_NUMBERS = "give a column of scores to each system; labels need a gold file to be compared with"
 _DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
 _LEAVE = "write numbers, or leave the column out: it has none"
@@ -104,7 +116,8 @@ class ScoreReader(Reader):
             return None
         plain = [field for field in rows[1] if is_number(field)]
         fields = dict(zip(*rows, strict=True))
-        words = [name for name, field in fields.items() if not is_number(field) and is_numeral(field, commas=delimiter == ";")]
+        # Where a comma separates fields, decimal commas are refused when the table is read: the advice is about numbers.
+        words = [name for name, field in fields.items() if not is_number(field) and is_numeral(field, commas=True)]
         if words == ["label"] and len(fields) == 2:
             return None  # under this name yes and no are labels, whose gold was forgotten
         if not plain and not words:
@@ -124,6 +137,9 @@ class ScoreReader(Reader):
         columns: Mapping[str, str] = options.get("columns", {})
         lenient = options.get("missing", "error") != "error"
         table = self._read(path)
+        if _lacks_header(table.header):
+            shown = ", ".join(map(repr, table.header[:3])) + ", …" * (len(table.header) > 3)
+            self._told.append(f"{table.source}: the first line, {shown}, is read as the header: if it is data, put names above it")
         spelled: dict[str, Spelling] = {}
 
         def convert(of: Table, chosen: Sequence[str], alike: bool) -> Table:
@@ -164,6 +180,9 @@ class ScoreReader(Reader):
             distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
             odd = {value for value in distinct if not is_number(value)}
             spelling = spell(distinct, odd, commas=table.delimiter == ";")
+            if spelling.kind == "other" and any(map(str.strip, odd)) and all(is_numeral(value, commas=True) for value in odd):
+                problems.extend(_refuse_commas(table, name, values))
+                continue
             if spelling.kind == "other":
                 self._told.append(f"{table.source}: the column '{name}' holds text, and was left out")
                 continue
@@ -213,6 +232,14 @@ def _empty(spelling: Spelling) -> frozenset[str]:
     return frozenset(value for value in spelling.wrong if value.strip().lower() in EMPTY)
 
 
+def _refuse_commas(table: Table, name: str, values: Sequence[str]) -> Iterator[Problem]:
+    """Yield the values of a column of decimal commas, in a table where commas may mean something else."""
+    for value, line in zip(values, table.lines, strict=True):
+        if not is_number(value):
+            message = f"column '{name}' has {value!r}, which is not a finite number"
+            yield Problem("P210", message, f"{table.source}:{line}:{name}", _COMMA)
+
+
 def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, allowed: Collection[str]) -> Iterator[Problem]:
     """Yield what of a column is not a number, or is written in another way than the rest of it."""
     if not spelling.mixed and spelling.wrong <= set(allowed):
@@ -226,11 +253,7 @@ def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, 
                 "P210",
                 f"column '{name}' has {value!r}, which is not a finite number" if value else f"column '{name}' has no value",
                 place,
-                "write a decimal point, or separate the fields of the table by semicolons"
-                if comma
-                else decide
-                if value in _empty(spelling)
-                else _WRITE,
+                _COMMA if comma else decide if value in _empty(spelling) else _WRITE,
             )
         elif value in spelling.rarer:
             yield Problem("P276", f"column '{name}' mixes {spelling.mixed}: {value!r}", place, "write all of them in one way")

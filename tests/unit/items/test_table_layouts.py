@@ -233,3 +233,37 @@ def test_letters_of_real_models_are_the_answers_that_were_counted(data_dir: Path
     spec = TestSet(format=SPEC["format"], gold="items.tsv.gz", outputs="predictions.tsv.gz", columns=columns)
     found = accuracies(base, spec)
     np.testing.assert_array_equal(np.array(list(found.values())).T, read_mmlu(data_dir, models=28, items=12002))
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_the_index_that_pandas_writes_beside_named_items_is_no_system(name: str, write: Write) -> None:
+    rows = "".join(f"{k},q{k},{k % 2},{k % 3}\n" for k in range(6))
+    found = read(write("x.csv", f"{name},id,north,south\n{rows}"), "auto")
+    assert [*found] == ["north", "south"]
+    assert found["north"].ids == tuple(f"q{k}" for k in range(6))
+
+
+def test_a_column_without_a_name_that_does_not_count_the_rows_is_not_left_out(write: Write) -> None:
+    rows = "".join(f"{k % 4},q{k},{k % 2}\n" for k in range(6))
+    assert [*read(write("x.csv", f",id,north\n{rows}"), "auto")] == ["", "north"]
+
+
+@pytest.mark.parametrize(("header", "warned"), [("q9,1,0", True), ("item,1,0", False), ("q9,a,b", False)])
+def test_a_header_that_looks_like_a_row_of_data_is_told(header: str, warned: bool, write: Write) -> None:
+    path = write("x.csv", f"{header}\n" + "".join(f"q{k},{k % 2},1\n" for k in range(6)))
+    found = read(path, "auto")
+    told = f"{path}: the first line, 'q9', '1', '0', is read as the header: if it is data, put names above it"
+    assert [told in items.warnings for items in found.values()].count(True) == int(warned)
+
+
+@pytest.mark.parametrize("number", ['"0,{}5"', '"1,2{}0"'])
+def test_a_table_of_decimal_commas_between_commas_is_refused_as_one_of_numbers(number: str, write: Write) -> None:
+    """It was taken for a table of labels, whose gold was missing; nor is a column of such numbers left out as text."""
+    path = write("x.csv", "item,north,south\n" + "".join(f"q{k},{number.format(k)},{k}\n" for k in range(4)))
+    assert recognise_file(path)[0].name == "scores"
+    with pytest.raises(DataError) as refused:
+        read(path, "auto")
+    assert [(one.code, one.where) for one in refused.value.problems] == [("P210", f"{path}:{k}:north") for k in range(2, 6)]
+    assert {one.help for one in refused.value.problems} == {
+        "write a decimal point, or separate the fields of the table by semicolons"
+    }
