@@ -65,6 +65,8 @@ def _first_values(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return [header, first]
 
 
+_SUMMARIES = frozenset({"mean", "average", "avg", "total", "sum", "overall", "all", "macro avg", "micro avg"})
+"""What a row below the items is called that sums them up."""
 _COMMA = "write a decimal point, or separate the fields of the table by semicolons"
 _NO_NUMBERS = "give a column of scores to each system; labels need a gold file to be compared with"
 _DECIDE = "write a number, or say what becomes of items without one: `missing: drop` or `missing: zero`"
@@ -140,6 +142,10 @@ class ScoreReader(Reader):
         if _lacks_header(table.header):
             shown = ", ".join(map(repr, table.header[:3])) + ", …" * (len(table.header) > 3)
             self._told.append(f"{table.source}: the first line, {shown}, is read as the header: if it is data, put names above it")
+        if (last := table.rows[-1][0].strip()).casefold() in _SUMMARIES:
+            self._told.append(
+                f"{table.source}: the last row is called {last!r}, and is an item: if it sums up the others, delete it"
+            )
         spelled: dict[str, Spelling] = {}
 
         def convert(of: Table, chosen: Sequence[str], alike: bool) -> Table:

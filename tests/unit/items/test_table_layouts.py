@@ -267,3 +267,11 @@ def test_a_table_of_decimal_commas_between_commas_is_refused_as_one_of_numbers(n
     assert {one.help for one in refused.value.problems} == {
         "write a decimal point, or separate the fields of the table by semicolons"
     }
+
+
+@pytest.mark.parametrize(("last", "warned"), [("Mean", True), ("total ", True), ("meaning", False)])
+def test_a_last_row_that_sums_up_the_others_is_told(last: str, warned: bool, write: Write) -> None:
+    path = write("x.csv", "item,a,b\n" + "".join(f"q{k},{k % 2},1\n" for k in range(6)) + f"{last},0.5,1\n")
+    found = read(path, "auto")
+    told = f"{path}: the last row is called {last.strip()!r}, and is an item: if it sums up the others, delete it"
+    assert [told in items.warnings for items in found.values()].count(True) == int(warned)
