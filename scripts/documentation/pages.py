@@ -23,6 +23,8 @@ FAMILIES = {
 }
 """Pages below which the navigation shows a folder of others."""
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+CODE_ROW = re.compile(r"^\| (P\d{3}) \|", re.MULTILINE)
+"""A row of the table of errors begins with its code."""
 LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -55,6 +57,8 @@ def page_for_site(text: str, path: str) -> str:
     ]
     parts[::2] = [LINK.sub(lambda link: link_for_site(link[1], link[2], path), part) for part in parts[::2]]
     result = "".join(parts)
+    if path == "docs/errors.md":  # an entry of the index comes first in a search, and leads to its row
+        result = CODE_ROW.sub(r"| {index}`!\1` |", result)
     family = FAMILIES.get(place_on_site(path))
     if family:
         result += (

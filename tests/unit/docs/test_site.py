@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.error_codes import CODES
+
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts" / "documentation"))
 
@@ -31,6 +33,12 @@ def test_every_link_of_a_gathered_page_leads_to_a_page_or_file_of_the_site(gathe
                 links += 1
                 assert (page.parent / name).is_file(), f"{page.relative_to(gathered)}: {target}"
     assert links > 300
+
+
+def test_every_error_code_is_an_entry_of_the_index_where_its_row_is(gathered: Path) -> None:
+    text = (gathered / "errors.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| \{index\}`!(P\d{3})` \| [^|]+ \| ", text, re.MULTILINE)
+    assert sorted(found) == sorted(CODES)
 
 
 def test_every_page_is_in_the_navigation(gathered: Path) -> None:
