@@ -76,8 +76,10 @@ def draw_runs(draws: Draws, first: int, count: int, runs: int, *, side: int) -> 
     counter[1], counter[2] = replicate & np.uint64(0xFFFFFFFF), replicate >> SHIFT
     counter[3] = 1 + side
     words = philox(counter, np.array([draws.key & 0xFFFFFFFF, draws.key >> 32], np.uint32))
-    in_order = words.transpose(1, 2, 0).reshape(count, -1)[:, :runs].astype(np.uint64)
-    return np.ascontiguousarray(((in_order * np.uint64(runs)) >> SHIFT).astype(np.int64))
+    drawn = np.ascontiguousarray(words.transpose(1, 2, 0).reshape(count, -1)[:, :runs], np.uint64)
+    drawn *= np.uint64(runs)
+    drawn >>= SHIFT
+    return drawn.view(np.int64)
 
 
 def unit_words(draws: Draws, replicate: int, quads: int) -> NDArray[np.uint64]:
