@@ -81,6 +81,12 @@ FORMATS = {
     ],
     "items/readers/_tables": [
         Case(
+            "give each column a name of its own",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": "item,a,a\n1,2,3\n2,3,5\n3,4,4\n"},
+            {"x.csv": WIDE},
+        ),
+        Case(
             "check its quotes",
             "{format: scores, outputs: x.csv}",
             {"x.csv": 'item,a,b\n1,2,3\n"2,3,5\n3,4,4\n'},

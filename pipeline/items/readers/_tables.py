@@ -97,7 +97,8 @@ def parse_table(lines: Lines) -> Table:
     blank, body = len(body) - last, body[:last]
     repeated = [name for name, times in Counter(header).items() if times > 1] if len(set(header)) < len(header) else []
     if repeated:
-        raise DataError.of("P211", f"the header names a column twice: {', '.join(map(repr, repeated))}", where=f"{lines.source}:1")
+        message = f"the header names a column twice: {', '.join(map(repr, repeated))}"
+        raise DataError.of("P211", message, where=f"{lines.source}:1", help="give each column a name of its own")
     if not body:
         raise DataError.of("P212", "the table has a header and no rows", where=lines.source, help=NO_ROWS)
     problems = (
