@@ -15,6 +15,8 @@ import numpy as np
 __all__ = ["can_be_passed", "describe_kinds", "kind_of", "passing"]
 
 _C, _F, _ALIGNED, _WRITEABLE = 1, 2, 0x100, 0x400  # of NumPy's flags as one number
+_KINDS = "biufc"  # of items; those with fields are described by more than their letters
+_ARRAYS = (np.ndarray, np.memmap)
 _SIGNED, _UNSIGNED = range(-(2**63), 2**63), range(2**64)
 
 _SCALARS: dict[Any, tuple[Any, Callable[[Any], Any]]] = {
@@ -36,12 +38,12 @@ def kind_of(value: Any) -> Any:
     Two arguments that Numba compiles apart are of two kinds. Of an array these are its type, its axes, and whether its items lie
     side by side, are aligned and may be written.
     """
-    if isinstance(value, np.ndarray):
+    if type(value) in _ARRAYS:  # others may hold more, such as a mask
         flags = value.flags.num & (_C | _F | _ALIGNED | _WRITEABLE)
         return value.dtype, value.ndim, flags & ~_F if flags & _C else flags
     kind = type(value)
     if kind is int and value not in _SIGNED:
-        return _UNSIGNED
+        return _UNSIGNED if value in _UNSIGNED else object
     return (kind, *map(kind_of, value)) if issubclass(kind, tuple) else kind
 
 
@@ -95,7 +97,7 @@ def _is_tuple(kind: Any) -> bool:
 
 
 def _is_array(kind: Any) -> bool:
-    return isinstance(kind, tuple) and isinstance(kind[0], np.dtype)
+    return isinstance(kind, tuple) and isinstance(kind[0], np.dtype) and kind[0].kind in _KINDS
 
 
 def _describe(kind: Any) -> str:

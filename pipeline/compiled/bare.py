@@ -17,9 +17,10 @@ from typing import Any, TypeVar, cast, overload
 
 from pipeline.compiled.arguments import can_be_passed, describe_kinds, kind_of
 from pipeline.compiled.decorator import Kernel
-from pipeline.compiled.kept_files import is_current, name_of, read_kept, write_kept
+from pipeline.compiled.kept_files import name_of, read_kept, write_kept
 from pipeline.compiled.machine_code import NOT_BARE, compile_bare, load_bare
 from pipeline.compiled.sources import digest_sources
+from pipeline.compiled.target import has_settings
 
 __all__ = ["BareKernel", "bare_kernel"]
 
@@ -38,8 +39,7 @@ def bare_kernel(function: Any = None, /, **options: Any) -> Any:
     """Return a function as machine code that is loaded without Numba where it is on disk.
 
     It takes arrays, numbers and tuples of these, and returns nothing, a number, or numbers of one type. Where it returns an array,
-    or calls what is neither a kernel nor in C, and where this is not Linux, it is a kernel as any other. What it raises is a
-    RuntimeError.
+    or calls what is neither a kernel nor in C, and where this is not Linux, it is a kernel as any other.
 
     Parameters
     ----------
@@ -70,10 +70,11 @@ class BareKernel(Kernel):
     def is_at_hand(self, *arguments: Any) -> bool:
         """Tell whether it is loaded or on disk."""
         kinds = tuple(map(kind_of, arguments))
-        if not _may_be_bare(kinds):
-            return super().is_at_hand(*arguments)
-        kept = _Kept.of(self._plain, kinds, self._options)
-        return kinds in self._runs or (kept is not None and any(is_current(path, kept.stamp) for path in kept.paths()))
+        if kinds in self._runs:
+            return True
+        kept = _Kept.of(self._plain, kinds, self._options) if _may_be_bare(kinds) else None
+        code = NOT_BARE if kept is None else kept.read(kept.paths())
+        return super().is_at_hand(*arguments) if code == NOT_BARE else code is not None
 
     def _find(self, kinds: tuple[Any, ...], arguments: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
         with self._finding:
@@ -165,8 +166,9 @@ def _setting(name: str) -> Any:
 
 
 def _may_be_bare(kinds: Sequence[Any]) -> bool:
-    """Tell whether it is no kernel as any other: as it is under Numba's own switch, and on systems where this was not tried."""
-    return sys.platform == "linux" and str(_setting("DISABLE_JIT")) in ("", "0", "False") and can_be_passed(kinds)
+    """Tell whether it is no kernel as any other: as it is under Numba's own settings, and on systems where this was not tried."""
+    is_compiled = sys.platform == "linux" and str(_setting("DISABLE_JIT")) in ("", "0", "False")
+    return is_compiled and not has_settings() and can_be_passed(kinds)
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import pickle
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -156,7 +157,7 @@ def load_bare(code: bytes, kinds: Sequence[Any]) -> Callable[[Sequence[Any]], An
         append(arguments, passed)
         status = function(*passed)
         if status not in _DONE:
-            raise RuntimeError(f"a kernel ended with status {status}")
+            raise _read_raised(status, raised)
         return read(result)
 
     return run
@@ -172,6 +173,28 @@ def _read_returned(kind: str) -> tuple[Callable[[], Any], Callable[[Any], Any]] 
     if numbers is None or numbers[1] not in _NUMBERS:
         return None
     return _NUMBERS[numbers[1]] * int(numbers[2]), tuple
+
+
+class _Raised(ctypes.Structure):
+    """What Numba tells of an exception: its class and arguments pickled, of those that are made as it is raised something else."""
+
+    _fields_ = (
+        ("pickled", ctypes.c_void_p),
+        ("size", ctypes.c_int32),
+        ("_digest", ctypes.c_void_p),
+        ("_make", ctypes.c_void_p),
+        ("made", ctypes.c_int32),
+    )
+
+
+def _read_raised(status: int, place: ctypes.c_void_p) -> Exception:
+    """Return what a kernel has raised, as Numba itself would: memory that lacks must be told from a fault."""
+    if status > 0 and place.value:
+        raised = _Raised.from_address(place.value)
+        if not raised.made:
+            kind, given, _ = pickle.loads(ctypes.string_at(raised.pickled, raised.size))  # it came with the code
+            return cast(Exception, kind(*(given or ())))
+    return RuntimeError(f"a kernel ended with status {status}")
 
 
 def _missing(module: Any) -> list[str]:

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-__all__ = ["can_compile", "knows_partial_sums"]
+__all__ = ["can_compile", "has_settings", "knows_partial_sums"]
 
 _PARTIAL_SUMS = 22  # the first LLVM that this was tried with
 _CHOSEN = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX")
@@ -21,6 +21,11 @@ def can_compile(*features: str) -> bool:
     return {f"+{name}" for name in features} <= _features()
 
 
+def has_settings() -> bool:
+    """Tell whether Numba has settings in a file, which may change all that it compiles."""
+    return os.path.exists(_SETTINGS)
+
+
 def knows_partial_sums() -> bool:
     """Tell whether LLVM knows the sums that ARM's form is written in; it crashes on names that it does not know."""
     import llvmlite.binding as llvm
@@ -31,7 +36,7 @@ def knows_partial_sums() -> bool:
 @functools.cache
 def _features() -> frozenset[str]:
     """Return the features of the target; Numba, which takes a fifth of a second to import, is asked where it may know better."""
-    if "numba" in sys.modules or any(name in os.environ for name in _CHOSEN) or os.path.exists(_SETTINGS):
+    if "numba" in sys.modules or any(name in os.environ for name in _CHOSEN) or has_settings():
         from numba.core.registry import cpu_target
 
         _, _, known = cpu_target.target_context.codegen().magic_tuple()

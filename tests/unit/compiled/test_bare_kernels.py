@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
+from pipeline.compiled.arguments import can_be_passed, kind_of
 from pipeline.compiled.bare import _Kept
 from pipeline.compiled.disk_cache import KeptSignatures
 from pipeline.compiled.notice import hearing_of_compilation
@@ -160,11 +162,79 @@ def call(two, table, out):
             assert ratio == (1.0 / b[1] if b[1] else np.inf)
 
 
+@pytest.mark.parametrize(
+    ("body", "error", "told"),
+    [
+        ("raise ValueError('no such table')", ValueError, "no such table"),
+        ("out[0] = np.empty(times << 50).sum()", MemoryError, "Allocation failed"),
+        ("out[0] = times // (times - 2)", ZeroDivisionError, "division by zero"),
+    ],
+)
 @pytest.mark.usefixtures("kept")
-def test_what_raises_is_an_error(code: Any) -> None:
-    code.write(caller=f"{ADD}    raise ValueError\n")
-    with pytest.raises(RuntimeError, match="ended with status 1"):
-        added(code.load())
+def test_what_it_raises_is_what_numba_raises(code: Any, body: str, error: type[Exception], told: str) -> None:
+    code.write(caller=f"{ADD}    {body}\n")
+    function = code.load()
+    for run in (function, function._compiled):
+        with pytest.raises(error, match=told):
+            run(*GIVEN)
+
+
+@pytest.mark.usefixtures("kept")
+def test_arrays_of_its_own_are_given_back(code: Any) -> None:
+    code.write(caller=f"{ADD}    room = np.ones(1 << 20)\n    out[1] = room[table.shape[0] :].sum()\n")
+    function, process = code.load(), psutil.Process()
+    function(*GIVEN)
+    before = process.memory_info().rss
+    for _ in range(100):
+        function(*GIVEN)
+    assert process.memory_info().rss - before < 100 * 8 * 2**20 / 4
+
+
+@pytest.mark.usefixtures("kept")
+def test_integers_are_passed_whole_or_refused(code: Any) -> None:
+    code.write(caller=ADD.partition("    for")[0] + "    out[0] = times > 2.0**62\n    out[1] = times / 2.0**40\n")
+    function, out = code.load(), np.zeros(2, np.int64)
+    for times in (5, 2**63 + 5, -(2**63), 2**64 - 1, 7):
+        function(times, 1.5, GIVEN[2], out)
+        assert out.tolist() == [times > 2**62, int(times / 2.0**40)]
+    for times in (2**64, -(2**63) - 1):
+        with pytest.raises(Exception, match="Int value is too large"):
+            function(times, 1.5, GIVEN[2], out)
+
+
+def test_what_may_not_be_written_or_hides_a_mask_is_of_another_kind() -> None:
+    table = np.zeros((2, 3))
+    fixed, masked = table.view(), np.ma.masked_array(table)
+    fixed.flags.writeable = False
+    kinds = [kind_of(each) for each in (table, fixed, table.T, table.astype(np.float32), masked, table.astype([("a", float)]))]
+    assert len({*kinds}) == len(kinds)
+    assert [can_be_passed([kind]) for kind in kinds] == [True, True, True, True, False, False]
+
+
+def test_a_file_of_numba_s_settings_makes_it_a_kernel_as_any_other(code: Any, tmp_path: Path) -> None:
+    code.write(caller=ADD)
+    program = (
+        "import sys, numpy as np, caller\n"
+        "out = np.zeros(2, np.int64)\n"
+        "caller.call(np.int64(3), 0.0, np.array([[5], [2]], np.uint8), out)\n"
+        "print(out.tolist(), 'numba' in sys.modules)\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join([str(code.folder), *sys.path])}
+    for settings, needs_numba in (("", True), ("", False), ("boundscheck: 1", True), ("disable_jit: 1", True)):
+        if settings:
+            (tmp_path / ".numba_config.yaml").write_text(f"{settings}\n")
+        asked: dict[str, Any] = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True, "check": True}
+        assert subprocess.run([sys.executable, "-c", program], **asked).stdout == f"[15, 6] {needs_numba}\n"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_kernel_that_only_numba_loads_is_at_hand_where_numba_has_it(code: Any, kept: Path) -> None:
+    code.write(caller=f"{ADD}    return out + times\n")
+    code.load()(*GIVEN)
+    assert code.load().is_at_hand(*GIVEN)
+    largest = max(kept.rglob("*.nbc"), key=lambda path: path.stat().st_size)
+    largest.unlink()
+    assert not code.load().is_at_hand(*GIVEN)
 
 
 @pytest.mark.parametrize("where", ["beside", "home", "given", "shared"])
