@@ -142,7 +142,7 @@ class ScoreReader(Reader):
         if _lacks_header(table.header):
             shown = ", ".join(map(repr, table.header[:3])) + ", …" * (len(table.header) > 3)
             self._told.append(f"{table.source}: the first line, {shown}, is read as the header: if it is data, put names above it")
-        if (last := table.rows[-1][0].strip()).casefold() in _SUMMARIES:
+        if last := _name_of_summary(table):
             self._told.append(
                 f"{table.source}: the last row is called {last!r}, and is an item: if it sums up the others, delete it"
             )
@@ -181,13 +181,14 @@ class ScoreReader(Reader):
         """Take the columns of numbers, and note how they are written; one that has text from top to bottom is something else."""
         chosen = []
         problems: list[Problem] = []
+        with_commas: dict[str, Sequence[str]] = {}  # decimal commas, or spans and lists of numbers
         for name in others:
             values = table.column(name)
             distinct = set(values)  # of ten thousand items that are right or wrong, two are looked at
             odd = {value for value in distinct if not is_number(value)}
             spelling = spell(distinct, odd, commas=table.delimiter == ";")
             if spelling.kind == "other" and any(map(str.strip, odd)) and all(is_numeral(value, commas=True) for value in odd):
-                problems.extend(_refuse_commas(table, name, values))
+                with_commas[name] = values
                 continue
             if spelling.kind == "other":
                 self._told.append(f"{table.source}: the column '{name}' holds text, and was left out")
@@ -196,6 +197,11 @@ class ScoreReader(Reader):
             spelled[name] = spelling
             allowed = _empty(spelling) if lenient and spelling.wrong < distinct else frozenset()
             problems.extend(_doubts(table, name, values, spelling, allowed))
+        for name, written in with_commas.items():
+            if chosen and table.delimiter != ",":  # where nobody quotes them, they are more often spans, or lists
+                self._told.append(f"{table.source}: the column '{name}' holds commas within numbers, and was left out")
+            else:
+                problems.append(_refuse_commas(table, name, written))
         refuse(problems)
         if not chosen:
             raise DataError.of("P211", "the table has no column of numbers", where=f"{table.source}:1", help=_NO_NUMBERS)
@@ -238,12 +244,21 @@ def _empty(spelling: Spelling) -> frozenset[str]:
     return frozenset(value for value in spelling.wrong if value.strip().lower() in EMPTY)
 
 
-def _refuse_commas(table: Table, name: str, values: Sequence[str]) -> Iterator[Problem]:
-    """Yield the values of a column of decimal commas, in a table where commas may mean something else."""
-    for value, line in zip(values, table.lines, strict=True):
-        if not is_number(value):
-            message = f"column '{name}' has {value!r}, which is not a finite number"
-            yield Problem("P210", message, f"{table.source}:{line}:{name}", _COMMA)
+def _name_of_summary(table: Table) -> str | None:
+    """Return what the last row is called, where it seems to sum up the others: no other row has that name."""
+    last = [cell.strip() for cell in table.rows[-1]]
+    place = next((place for place, cell in enumerate(last) if cell.casefold() in _SUMMARIES), None)
+    if place is None or any(row[place].strip() == last[place] for row in table.rows[:-1]):
+        return None
+    return last[place]
+
+
+def _refuse_commas(table: Table, name: str, values: Sequence[str]) -> Problem:
+    """Refuse a column of decimal commas, in a table where commas may mean something else."""
+    wrong = [(value, line) for value, line in zip(values, table.lines, strict=True) if not is_number(value)]
+    (value, line), more = wrong[0], f" ({len(wrong) - 1} more rows have such)" if len(wrong) > 1 else ""
+    message = f"column '{name}' has {value!r}, which is not a finite number{more}"
+    return Problem("P210", message, f"{table.source}:{line}:{name}", _COMMA)
 
 
 def _doubts(table: Table, name: str, values: Sequence[str], spelling: Spelling, allowed: Collection[str]) -> Iterator[Problem]:

@@ -263,10 +263,31 @@ def test_a_table_of_decimal_commas_between_commas_is_refused_as_one_of_numbers(n
     assert recognise_file(path)[0].name == "scores"
     with pytest.raises(DataError) as refused:
         read(path, "auto")
-    assert [(one.code, one.where) for one in refused.value.problems] == [("P210", f"{path}:{k}:north") for k in range(2, 6)]
-    assert {one.help for one in refused.value.problems} == {
-        "write a decimal point, or separate the fields of the table by semicolons"
-    }
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.where) == ("P210", f"{path}:2:north")
+    assert problem.message.endswith(", which is not a finite number (3 more rows have such)")
+    assert problem.help == "write a decimal point, or separate the fields of the table by semicolons"
+
+
+def test_a_column_of_spans_between_tabs_is_left_out_unless_it_is_the_only_one(write: Write) -> None:
+    rows = [f"q{k}\t{k % 2}\t1\t{k},{k + 3}" for k in range(5)]
+    path = write("x.tsv", "\n".join(["item\ta\tb\tspan", *rows]) + "\n")
+    found = read(path, "auto")
+    assert list(found) == ["a", "b"]
+    assert f"{path}: the column 'span' holds commas within numbers, and was left out" in found["a"].warnings
+    alone = write("y.tsv", "item\tspan\n" + "".join(f"q{k}\t{k},{k + 3}\n" for k in range(5)))
+    with pytest.raises(DataError, match="'0,3', which is not a finite number"):
+        read(alone, "auto")
+
+
+def test_a_last_row_that_sums_up_is_told_beside_an_index_and_no_system_that_comes_last(write: Write) -> None:
+    rows = [f"{k},q{k},{k % 2},1" for k in range(6)]
+    path = write("x.csv", "\n".join([",item,a,b", *rows, "6,mean,0.5,1"]) + "\n")
+    told = f"{path}: the last row is called 'mean', and is an item: if it sums up the others, delete it"
+    assert any(told in items.warnings for items in read(path, "auto").values())
+    rows = [f"{system},q{k},{k % 2}" for system in ("base", "overall") for k in range(6)]
+    path = write("y.csv", "\n".join(["system,item,score", *rows]) + "\n")
+    assert not any("the last row" in told for items in read(path, "auto").values() for told in items.warnings)
 
 
 @pytest.mark.parametrize(("last", "warned"), [("Mean", True), ("total ", True), ("meaning", False)])
