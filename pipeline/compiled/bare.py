@@ -80,7 +80,9 @@ class BareKernel(Kernel):
         with self._finding:
             if kinds not in self._runs:
                 code = self._read_or_compile(kinds, arguments) if _may_be_bare(kinds) else NOT_BARE
-                self._runs[kinds] = load_bare(code, kinds) if code != NOT_BARE else lambda given: self._compiled(*given)
+                self._runs[kinds] = (
+                    load_bare(code, kinds, self._plain) if code != NOT_BARE else lambda given: self._compiled(*given)
+                )
             return self._runs[kinds]
 
     def _read_or_compile(self, kinds: tuple[Any, ...], arguments: Sequence[Any]) -> bytes:

@@ -136,8 +136,11 @@ def compile_bare(plain: FunctionType, arguments: Sequence[Any], options: dict[st
     return b"\0".join([entry.encode(), returned.encode(), code])
 
 
-def load_bare(code: bytes, kinds: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
-    """Return what runs machine code on arguments of the kinds that it was compiled for, beside other threads."""
+def load_bare(code: bytes, kinds: Sequence[Any], plain: FunctionType) -> Callable[[Sequence[Any]], Any]:
+    """Return what runs machine code on arguments of the kinds that it was compiled for, beside other threads.
+
+    Profiles and tracebacks name the ``plain`` function that it was made from.
+    """
     import llvmlite.binding as llvm
 
     name, returned, machine_code = code.split(b"\0", 2)
@@ -160,6 +163,10 @@ def load_bare(code: bytes, kinds: Sequence[Any]) -> Callable[[Sequence[Any]], An
             raise _read_raised(status, raised)
         return read(result)
 
+    made_of = plain.__code__
+    run.__code__ = run.__code__.replace(
+        co_filename=made_of.co_filename, co_name=made_of.co_name, co_firstlineno=made_of.co_firstlineno
+    )
     return run
 
 

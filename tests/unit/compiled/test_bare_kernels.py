@@ -175,8 +175,10 @@ def test_what_it_raises_is_what_numba_raises(code: Any, body: str, error: type[E
     code.write(caller=f"{ADD}    {body}\n")
     function = code.load()
     for run in (function, function._compiled):
-        with pytest.raises(error, match=told):
+        with pytest.raises(error, match=told) as raised:
             run(*GIVEN)
+        named = [entry.name for entry in raised.traceback if Path(entry.path).name == "caller.py"]
+        assert named == ["call"] or run is not function
 
 
 @pytest.mark.usefixtures("kept")
