@@ -256,6 +256,7 @@ def ratio(sums):
 
 
 @given(seed=st.integers(0, 2**31), units=st.integers(2, 60))
+@example(seed=5962, units=2)  # a pair whose differences without each unit are the same but for rounding
 @settings(max_examples=40, deadline=None)
 def test_moments_are_those_of_the_leave_one_outs(seed, units):
     rng = np.random.default_rng(seed)
@@ -266,8 +267,12 @@ def test_moments_are_those_of_the_leave_one_outs(seed, units):
     for row, (a, b) in enumerate(pairs):
         without = np.array([ratio((statistics.sum(axis=0) - own).T.astype(float)) for own in statistics])
         u = (without[:, a] - without[:, b]).mean() - (without[:, a] - without[:, b])
-        assert found.acceleration[row] == pytest.approx(np.sum(u**3) / (6 * np.sum(u**2) ** 1.5), abs=1e-9)
-    assert np.allclose(pair_moments(jackknife, pairs[:, ::-1]).acceleration, -found.acceleration, atol=1e-9)
+        if np.abs(u).max() < 1e-12 * np.abs(without).max():  # they differ by rounding alone: nothing is accelerated
+            assert np.isnan(found.acceleration[row])
+        else:
+            assert found.acceleration[row] == pytest.approx(np.sum(u**3) / (6 * np.sum(u**2) ** 1.5), abs=1e-9)
+    turned = pair_moments(jackknife, pairs[:, ::-1]).acceleration
+    assert np.allclose(turned, -found.acceleration, atol=1e-9, equal_nan=True)
 
 
 def test_without_spread_there_is_no_acceleration():
