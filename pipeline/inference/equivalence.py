@@ -259,7 +259,7 @@ def judge(
     Where no available test holds its level, any of the first three is replaced by ``not decided``.
 
     A difference is shown if the 1 − α interval of the gain excludes 0; for many pairs, if the p adjusted for the family is at most
-    α, that is, if the family's simultaneous interval excludes 0.
+    α, as the interval beside a verdict says too: it is held to the test.
 
     Parameters
     ----------

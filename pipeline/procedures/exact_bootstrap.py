@@ -24,7 +24,7 @@ PROCEDURE = Procedure(
     ),
     page="docs/procedures/exact-bootstrap.md",
     compute="pipeline.inference.direct.exact:exact_tests",
-    also_called=("ideal bootstrap", "bootstrap without replicates"),
+    also_called=("ideal bootstrap",),
     part="bootstrap",
     needs_ratio=True,
     conventions=("one-sided", "two-sided", "below-zero", "at-or-below-zero"),

@@ -133,9 +133,12 @@ def sum_up(rows: Sequence[Mapping[str, Any]], question: Question, data: SuiteDat
     named = held if len(held) <= MOST_CLAIMS + 1 else held[:MOST_CLAIMS]
     parts = [_claim(row, total) for row in named]
     if (more := differing - len(named)) > 0:
-        parts.append(f"in {more:,}{' more' if named else ''} pair{'s' * (more > 1)} one system is better on some test set")
+        also = f"{more:,}{' more' if named else ''}"
+        pairs_of = f"in {also} pair{'s' * (more > 1)} one system is better on some test set"
+        of_one = f"{also} system{'s are' if more > 1 else ' is'} {one} than {question.baseline} on some test set"
+        parts.append(of_one if one else pairs_of)
     if (rest := len(pairs) - differing) > 0:
-        lacks = f"that is not shown of {rest:,} of the {len(pairs):,} systems"
+        lacks = f"that is not shown for {rest:,} of the {len(pairs):,} systems"
         parts.append(lacks if one else f"in {rest:,} of the {len(pairs):,} pairs neither system is shown to be better")
     return f"{by}{'; '.join([*parts[:-1], f'and {parts[-1]}']) if len(parts) > 1 else parts[0]}.{few}"
 

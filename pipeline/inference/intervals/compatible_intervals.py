@@ -99,7 +99,9 @@ def compatible_intervals(
         The better system is shown to be better.
     wins : Wins, optional
 
-    Examples -------- The second pair is separated by a later step, the third is kept from it by its floor:
+    Examples
+    --------
+    The second pair is separated by a later step, the third is kept from it by its floor:
 
     >>> given = {"critical": 3.0, "critical_of_wins": 3.0, "separated": np.array([True, True, False])}
     >>> found = compatible_intervals(np.array([4.0, 2.5, 4.0]), np.ones(3), **given)

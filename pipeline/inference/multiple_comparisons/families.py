@@ -151,7 +151,9 @@ class PairFamily:
     tails : StudentTails or None
         Corrects ``members.least`` for few units; ``t`` is not corrected.
 
-    Notes ----- ``members.least`` is what t* must reach. It determines the order, the largest first.
+    Notes
+    -----
+    ``members.least`` is what t* must reach. It determines the order, the largest first.
     """
 
     name: str

@@ -83,7 +83,9 @@ def critical_wins_of_t(
     (pair,) int64
         m + 1 where no number of wins is enough.
 
-    Examples -------- 24 of 100 units are discordant: 17 wins and 7 losses have t = 2.08, although McNemar's exact p is .064.
+    Examples
+    --------
+    24 of 100 units are discordant: 17 wins and 7 losses have t = 2.08, although McNemar's exact p is .064.
 
     >>> critical_wins_of_t(np.array([24, 16]), 100, critical=2.0, level=0.05).tolist(), critical_wins(np.array([24]), 0.05).tolist()
     ([17, 13], [18])

@@ -59,11 +59,9 @@ class Roles:
 
 
 def is_index(table: Table, name: str) -> bool:
-    """Tell whether a column without a name counts the rows, as pandas writes its index beside the columns of a table."""
-    if name not in _UNNAMED:
-        return False
-    column = [*table.column(name)]
-    return any(column == [*map(str, range(first, first + len(column)))] for first in (0, 1))
+    """Tell whether a column without a name numbers the rows, as pandas writes its index, of rows that were chosen or sorted too."""
+    column = table.column(name) if name in _UNNAMED else ()
+    return 0 < len(column) == len({*column}) and all(map(str.isdecimal, column))
 
 
 def find_roles(

@@ -84,7 +84,7 @@ def _row(report: Report, place: FamilyKey) -> _Row:
             [row.model for row in best],
             best[0].score if best else None,
             [row.beats for row in best],
-            len(models) - len(best),
+            max(len(models) - 1, 0),
             separated,
             sum(row.p is not None for row in rows),
             Counter(row.verdict for row in rows),
@@ -99,7 +99,7 @@ def _row(report: Report, place: FamilyKey) -> _Row:
         [row.name for row in ahead],
         ahead[0].score if ahead else None,
         [row.beats for row in ahead],
-        len(systems) - len(ahead),
+        max(len(systems) - 1, 0),
         counts.separated,
         pairs[0].adjustment.family_size if pairs else 0,
         counts.verdicts,
@@ -215,9 +215,8 @@ def _how(report: Report, rows: Sequence[_Any]) -> str:
 def _lead(metric: str, rows: Sequence[_Row], named: bool) -> str:
     """Say which systems have the best score on how many test sets, and on how many they are separated from all others."""
     first = Counter(name for row in rows for name in row.best)
-    sure = Counter(
-        name for row in rows for name, beaten in zip(row.best, row.beaten, strict=True) if row.others and beaten == row.others
-    )
+    # Who shares the best score is not separated from all others, whatever the rest.
+    sure = Counter(row.best[0] for row in rows if len(row.best) == 1 and row.others and row.beaten[0] == row.others)
     ties = any(len(row.best) > 1 for row in rows)
     by = f"By {name_metric(metric)}, " if named else ""
     if not first:
@@ -229,8 +228,8 @@ def _lead(metric: str, rows: Sequence[_Row], named: bool) -> str:
 
 
 def _sure(row: _Row) -> str:
-    every = bool(row.others) and min(row.beaten) == row.others
-    return "separated from all others" if every else "not separated from all others"
+    rest, others = row.others - (len(row.best) - 1), "all others" if len(row.best) == 1 else "all the rest"
+    return f"separated from {others}" if rest > 0 and min(row.beaten) == rest else f"not separated from {others}"
 
 
 def _claims(first: Counter[str], sure: Counter[str], total: int, ties: bool) -> Iterator[str]:

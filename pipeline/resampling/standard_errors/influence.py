@@ -132,7 +132,9 @@ def score_errors(scores: NDArray[np.float64], *, stratum: NDArray[np.integer] | 
     -------
     (system,) float64
 
-    Examples -------- The mean of 1, 1 and 4 has the standard error √3 / √3.
+    Examples
+    --------
+    The mean of 1, 1 and 4 has the standard error √3 / √3.
 
     >>> score_errors(np.array([[2.5, 2.5, 1.0]])).round(12).tolist()
     [1.0]

@@ -149,6 +149,12 @@ def test_a_pair_that_differs_corrected_for_all_pairs_is_not_counted_as_one_witho
     )
     alone = sum_up(rows[1:2], question, data)
     assert alone == "By BLEU over 3 test sets, in 1 pair one system is better on some test set."
+    asked = both | {"sides": (1,), "direction": "worse"}
+    worse = [row | {"p_worse_over_pairs": row["p_better_over_pairs"]} for row in rows]
+    assert sum_up(worse, SimpleNamespace(**asked, baseline="d"), data) == (
+        "By BLEU over 3 test sets, with all pairs together, asked only who is worse than d (one-sided, α = 0.05), a is better than "
+        "b on at least 1; 1 more system is worse than d on some test set; and that is not shown for 1 of the 3 systems."
+    )
     against = SimpleNamespace(**both, baseline="c")
     assert sum_up(rows[2:], against, data) == "By BLEU over 3 test sets, no system is shown to be better or worse than c on any."
 

@@ -40,3 +40,10 @@ def test_a_page_or_a_section_that_is_not_there_is_found() -> None:
     assert broken(EMPTY) == {EMPTY}
     assert broken("see docs/" + "procedures.md#nothing-here") == {"docs/" + "procedures.md#nothing-here"}
     assert broken("see docs/procedures.md#many-pairs and docs/procedures/mcnemar.md.") == set()
+
+
+def test_no_heading_of_a_section_stands_in_running_text() -> None:
+    """A docstring that is filled as one paragraph has no sections any more, and its examples are still run."""
+    heading = re.compile(r"\b(Parameters|Returns|Yields|Raises|Warns|Notes|Examples) -{3,}")
+    found = [path for path in (ROOT / "pipeline").rglob("*.py") if heading.search(path.read_text("utf-8"))]
+    assert found == []

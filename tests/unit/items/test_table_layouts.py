@@ -236,8 +236,9 @@ def test_letters_of_real_models_are_the_answers_that_were_counted(data_dir: Path
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
-def test_the_index_that_pandas_writes_beside_named_items_is_no_system(name: str, write: Write) -> None:
-    rows = "".join(f"{k},q{k},{k % 2},{k % 3}\n" for k in range(6))
+@pytest.mark.parametrize("numbers", [(0, 1, 2, 3, 4, 5), (0, 2, 5, 6, 7, 9), (3, 1, 5, 0, 4, 2)], ids=["whole", "chosen", "sorted"])
+def test_the_index_that_pandas_writes_beside_named_items_is_no_system(name: str, numbers: tuple[int, ...], write: Write) -> None:
+    rows = "".join(f"{number},q{k},{k % 2},{k % 3}\n" for k, number in enumerate(numbers))
     found = read(write("x.csv", f"{name},id,north,south\n{rows}"), "auto")
     assert [*found] == ["north", "south"]
     assert found["north"].ids == tuple(f"q{k}" for k in range(6))

@@ -63,9 +63,9 @@ def test_a_row_says_who_is_best_and_what_is_decided_as_the_verdict_does() -> Non
 def test_a_tie_names_both_systems() -> None:
     overview = look_over(report_of([[50.0, 50.0, 40.0], CLEAR, CLEAR, CLEAR]))
     assert overview is not None
-    assert overview.table.rows[0][2:5] == ("a, b", "50.000", "1 of 1")
+    assert overview.table.rows[0][2:5] == ("a, b", "50.000", "1 of 2")
     assert overview.sentences[0].startswith(
-        "a has or shares the best score on all 4 test sets, separated from all others on all of them; b"
+        "a has or shares the best score on all 4 test sets, separated from all others on 3 of them; b"
     )
 
 
