@@ -146,6 +146,7 @@ class EstimatedPairs:
         return self._rooms[pairs, replicates]
 
 
+@bare_kernel
 def find_doubtful(
     estimates: NDArray[np.float32],
     errors: NDArray[np.float64],
@@ -173,17 +174,6 @@ def find_doubtful(
     """
     if estimates.strides[1] != 4 or gains.strides[1] != 8:
         raise ValueError("estimates and gains of a pair lie side by side")
-    return _find_doubtful(estimates, errors, bounds, gains, places)
-
-
-@bare_kernel
-def _find_doubtful(
-    estimates: NDArray[np.float32],
-    errors: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    gains: NDArray[np.float64],
-    places: NDArray[np.int64],
-) -> int:
     found, replicates = 0, gains.shape[1]
     whole = replicates // ESTIMATES * ESTIMATES
     doubts = np.empty(whole // ESTIMATES + 1, np.uint16)
