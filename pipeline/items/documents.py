@@ -12,7 +12,7 @@ from pipeline.items.compare import Candidate
 from pipeline.items.frame import Frame
 from pipeline.items.item_table import ItemTable
 from pipeline.items.readers._files import read_lines
-from pipeline.items.readers._tables import find_delimiter, is_number, refuse
+from pipeline.items.readers._tables import find_head, is_number, refuse
 from pipeline.items.readers._typed_tables import read_typed
 from pipeline.options import suggest
 from pipeline.study.grouping import DOCUMENT, WITHOUT_DOCUMENTS, group_columns
@@ -218,6 +218,5 @@ def _header(path: Path) -> Sequence[str]:
     typed = read_typed(path)
     if typed is not None:
         return typed.header
-    first = read_lines(path).values[0]
-    delimiter = find_delimiter(first)
-    return first.split(delimiter) if delimiter else ()
+    head = find_head(read_lines(path).values)
+    return head.line.split(head.delimiter) if head.delimiter else ()

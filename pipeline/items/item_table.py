@@ -12,7 +12,7 @@ from typing import NoReturn
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines, read_lines
-from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_header, parse_table, refuse
+from pipeline.items.readers._tables import Table, find_column, find_head, parse_header, parse_table, refuse
 from pipeline.items.readers.mt_metrics_eval import read_documents
 from pipeline.options import nearest, suggest
 from pipeline.study.grouping import DOCUMENT, ROLES
@@ -70,10 +70,10 @@ class ItemTable:
         """Whether the first line is a header: it has several fields, or is the name that the study gives a column."""
         if self._is_docs:
             return True
-        first = self.lines.values[0]
+        head = find_head(self.lines.values)
         # A single column may hold a document of that very name: it is a header only where the study says so.
         named = {name for role, name in self.columns.items() if role == DOCUMENT or role not in ROLES}
-        return find_delimiter(first) is not None or first in named
+        return head.delimiter is not None or head.line in named
 
     def has(self, column: str) -> bool:
         """Tell whether a column is there, by the name that the study gives it, or its own."""

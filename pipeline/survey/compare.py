@@ -12,7 +12,7 @@ from pipeline.dataclass import dataclass, field
 from pipeline.errors import DataError, PipelineError, UsageError
 from pipeline.interfaces import Items, usual_column
 from pipeline.items.readers import is_number, load_reader
-from pipeline.items.readers._tables import find_delimiter
+from pipeline.items.readers._tables import find_head
 from pipeline.items.readers._typed_tables import begins_json
 from pipeline.items.readers.scores import ScoreReader
 from pipeline.items.recognise import AUTO, FormatFound, recognise_beside, refuse_json, take_sample
@@ -267,9 +267,9 @@ def _has_clear_heads(path: Path) -> bool:
         sample = take_sample(path)
     except DataError:
         return False  # which is told where all systems are read
-    if len(sample.lines) < 2 or find_delimiter(sample.lines[0]) is None or begins_json(sample.head):
+    if len(sample.lines) < 2 or begins_json(sample.head) or (head := find_head(sample.lines)).delimiter is None:
         return False
-    return _words_of(sample.lines[0]).isdisjoint(_DOUBTFUL | _BALANCED)
+    return _words_of(head.line).isdisjoint(_DOUBTFUL | _BALANCED)
 
 
 def _words_of(name: str) -> set[str]:

@@ -158,6 +158,12 @@ FORMATS = {
             {"test_set": "{format: scores, outputs: x.csv}"},
         ),
         Case(
+            "save the sheet with the scores as CSV (UTF-8), and give that file",
+            "{format: scores, outputs: x.xlsx}",
+            {"x.xlsx": b"PK\x03\x04\xff\xff xl/\n"},
+            {"x.xlsx": None, "x.csv": WIDE, "test_set": "{format: scores, outputs: x.csv}"},
+        ),
+        Case(
             "the file is binary, not text: check that it is the one you mean",
             "{format: text, references: [ref.txt], outputs: '{system}.x'}",
             {"ref.txt": "a b\nc\n", "a.x": b"\x89PNG\0\0\xff\xd8\n", "b.x": "a b\nc\n"},

@@ -233,6 +233,9 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
         start = exc.start
         line = first_line + data.count(b"\n", 0, start)
         column = start - (data.rfind(b"\n", 0, start) + 1) + 1
+        workbook = _name_workbook(data, path) if offset == 0 else None
+        if workbook is not None:
+            raise DataError.of("P204", f"{path.name} is {workbook}, not text", where=str(path), help=_SAVE_AS_CSV) from exc
         wide = offset == 0 and data.startswith(_WIDE_BOMS)
         convert = f"convert it: iconv -f {'UTF-16' if wide else 'LATIN1'} -t UTF-8{_redirect(path)}"
         if wide:
@@ -243,6 +246,17 @@ def _decode(data: bytes | bytearray, path: Path, first_line: int, offset: int) -
             where=f"{path}:{line}",
             help=convert if wide or b"\0" not in data else "the file is binary, not text: check that it is the one you mean",
         ) from exc
+
+
+_SAVE_AS_CSV = "save the sheet with the scores as CSV (UTF-8), and give that file"
+
+
+def _name_workbook(data: bytes | bytearray, path: Path) -> str | None:
+    """Say which program's workbook begins so; None for anything else."""
+    if data.startswith(b"PK\x03\x04") and b"opendocument.spreadsheet" in data[:200]:
+        return "a LibreOffice spreadsheet"
+    excel = path.suffix.lower() in {".xls", ".xlsx", ".xlsm", ".xlsb"} or (data.startswith(b"PK\x03\x04") and b"xl/" in data[:4096])
+    return "an Excel workbook" if excel and data.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) else None
 
 
 P = ParamSpec("P")

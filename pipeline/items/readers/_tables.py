@@ -7,22 +7,26 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.dataclass import dataclass
-from pipeline.errors import DataError, Problem
+from pipeline.errors import DataError, Problem, name_some
 from pipeline.items.readers._files import Lines, write_lines
 from pipeline.options import suggest
 
 __all__ = [
     "NO_ROWS",
     "NUMBER",
+    "Head",
     "Table",
     "find_column",
     "find_delimiter",
+    "find_head",
     "is_number",
     "parse_header",
     "parse_table",
     "refuse",
+    "tell_blank",
     "usual_names",
     "write_table",
 ]
@@ -39,6 +43,9 @@ NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 
 _QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)')
 """A whole field in quotes; quotes within a field quote nothing."""
+
+_SEPARATOR = re.compile(r'("?)sep=([^\w"]|_)\1', re.IGNORECASE)
+"""A first line that names what separates fields, which Excel reads so and does not show."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,14 @@ class Table:
         return tuple([row[place] for row in self.rows])
 
 
+class Head(NamedTuple):
+    """The header of a table: its place among the lines, the line itself, and what separates fields; None for a single column."""
+
+    place: int
+    line: str
+    delimiter: str | None
+
+
 NO_ROWS = "write a row for each item below the header"
 _FIELDS = "give every row as many fields as the header; a field with a comma in it needs double quotes"
 
@@ -74,12 +89,25 @@ def find_delimiter(header: str) -> str | None:
     return next((delimiter for delimiter in "\t,;" if delimiter in outside), None)
 
 
+def find_head(lines: Sequence[str]) -> Head:
+    """Return the header of a table: the first line, or the second where the first names the separator, as Excel reads it.
+
+    Examples
+    --------
+    >>> find_head(["sep=;", "item;A, the first;B"]).delimiter, find_head(["item,a"]).place
+    (';', 0)
+    """
+    named = _SEPARATOR.fullmatch(lines[0]) if len(lines) > 1 else None
+    return Head(0, lines[0], find_delimiter(lines[0])) if named is None else Head(1, lines[1], named[2])
+
+
 def parse_table(lines: Lines) -> Table:
     """Split lines into a header and rows.
 
-    Fields separated by tabs are taken as they are; those separated by commas or semicolons may stand in double quotes. Empty
-    lines at the end are no rows, and neither are rows of nothing but empty fields there, as spreadsheets leave them behind; they
-    are told. Values stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
+    Fields may stand in double quotes; where tabs separate them, only if all names of the header do. A first line ``sep=;`` names
+    the separator. Lines that are empty are no rows, and neither are rows of nothing but empty fields at the end, as spreadsheets
+    leave them behind; they are told, but for empty lines at the end. In a single column an empty line is an empty value. Values
+    stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
 
     Raises
     ------
@@ -89,8 +117,13 @@ def parse_table(lines: Lines) -> Table:
     values = list(lines.values)
     while len(values) > 1 and not values[-1].strip():
         values.pop()
-    rows = _split(values, lines.source)
-    (_, header), body = rows[0], rows[1:]
+    head = find_head(values)
+    (first, header), *body = _split(values, head, lines.source)
+    told = []
+    if empty := [line for line, row in body if len(row) < 2 and len(header) > 1 and not "".join(row).strip()]:
+        dropped = set(empty)
+        body = [(line, row) for line, row in body if line not in dropped]
+        told.append(tell_blank(empty, lines.source))
     last = len(body)
     while last and len(body[last - 1][1]) > 1 and not any(map(str.strip, body[last - 1][1])):
         last -= 1
@@ -98,7 +131,7 @@ def parse_table(lines: Lines) -> Table:
     repeated = [name for name, times in Counter(header).items() if times > 1] if len(set(header)) < len(header) else []
     if repeated:
         message = f"the header names a column twice: {', '.join(map(repr, repeated))}"
-        raise DataError.of("P211", message, where=f"{lines.source}:1", help="give each column a name of its own")
+        raise DataError.of("P211", message, where=f"{lines.source}:{first}", help="give each column a name of its own")
     if not body:
         raise DataError.of("P212", "the table has a header and no rows", where=lines.source, help=NO_ROWS)
     problems = (
@@ -107,14 +140,23 @@ def parse_table(lines: Lines) -> Table:
         if len(row) != len(header)
     )
     refuse(problems)
-    told = (f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out",) if blank else ()
-    delimiter = find_delimiter(lines.values[0])
-    return Table(header, tuple(row for _, row in body), tuple(line for line, _ in body), lines.source, told, delimiter)
+    if blank:
+        told.append(f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out")
+    rows, numbers = tuple(row for _, row in body), tuple(line for line, _ in body)
+    return Table(header, rows, numbers, lines.source, tuple(told), head.delimiter)
 
 
 def parse_header(lines: Lines) -> tuple[str, ...]:
-    """Split the first line alone; the rest may be no rows of a table."""
-    return _split([lines.values[0]], lines.source)[0][1]
+    """Split the header alone; the rest may be no rows of a table."""
+    head = find_head(lines.values)
+    return _split(lines.values[: head.place + 1], head, lines.source)[0][1]
+
+
+def tell_blank(lines: Sequence[int], source: str) -> str:
+    """Say which rows of a table were left out because nothing is in them."""
+    if len(lines) == 1:
+        return f"{source}: line {lines[0]}, which is blank, was left out"
+    return f"{source}: {len(lines)} blank lines were left out: {name_some(list(map(str, lines)))}"
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
@@ -183,21 +225,25 @@ def refuse(problems: Iterable[Problem]) -> None:
 _Rows = Iterator[tuple[int, tuple[str, ...]]]
 
 
-def _split(values: list[str], source: str) -> list[tuple[int, tuple[str, ...]]]:
-    delimiter = find_delimiter(values[0])
-    split = _split_quoted if delimiter in {",", ";"} else _split_plain
-    return list(split(values, delimiter, source))
+def _split(values: Sequence[str], head: Head, source: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the number and the fields of the header and of every line below it."""
+    below, first = values[head.place :], head.place + 1
+    if head.delimiter is None:
+        return [(line, (value,)) for line, value in enumerate(below, start=first)]
+    if head.delimiter == "\t" and not _all_quoted(head.line):
+        return [(line, tuple(value.split("\t"))) for line, value in enumerate(below, start=first)]
+    return list(_split_quoted(below, head.delimiter, first, source))
 
 
-def _split_plain(values: list[str], delimiter: str | None, source: str) -> _Rows:
-    for line, value in enumerate(values, start=1):
-        yield line, tuple(value.split(delimiter)) if delimiter else (value,)
+def _all_quoted(header: str) -> bool:
+    """Tell whether all names between tabs stand in quotes, as R writes them: then quotes are no part of what is in them."""
+    return all(re.fullmatch('"(?:[^"]|"")*"', name) for name in header.split("\t"))
 
 
-def _split_quoted(values: list[str], delimiter: str | None, source: str) -> _Rows:
-    reader = csv.reader((value + "\n" for value in values), delimiter=delimiter or ",", strict=True)
+def _split_quoted(values: Sequence[str], delimiter: str, first: int, source: str) -> _Rows:
+    reader = csv.reader((value + "\n" for value in values), delimiter=delimiter, strict=True)
     while True:
-        line = reader.line_num + 1
+        line = reader.line_num + first
         try:
             row = next(reader)
         except StopIteration:

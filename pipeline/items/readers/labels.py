@@ -16,8 +16,8 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, number_lines, read_lines, with_warnings
 from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, only_rows, refuse_twice, split_systems
-from pipeline.items.readers._roles import find_systems
-from pipeline.items.readers._tables import Table, find_column, find_delimiter, parse_table, write_table
+from pipeline.items.readers._roles import find_systems, leave_out_blank
+from pipeline.items.readers._tables import Table, find_column, find_head, parse_table, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 
 __all__ = ["LETTERS", "LabelReader"]
@@ -170,7 +170,8 @@ class LabelReader(Reader):
             return typed
         if _looks_like_letters(sample):
             return Recognised(0.7, "each row is a name and one long string, beside a file to compare with", {"layout": LETTERS})
-        header = sample.lines[0].split(find_delimiter(sample.lines[0]))
+        head = find_head(sample.lines)
+        header = head.line.split(head.delimiter)
         if len(header) > 1 and {"label", "item", "id", "item_id"} & set(header):
             return Recognised(0.6, f"a table with the columns {', '.join(header[:4])}, beside a file to compare with")
         if all(line and not any(map(str.isspace, line)) for line in sample.lines):
@@ -258,19 +259,20 @@ class LabelReader(Reader):
         if table is None:
             lines = read_lines(path)
             self._told.extend(lines.warnings)
-            several = find_delimiter(lines.values[0]) is not None
+            several = find_head(lines.values).delimiter is not None
             if not (several and (need or self.layout == LETTERS or _is_table(lines, columns))):
                 return lines
             table = parse_table(lines)
+        table = leave_out_blank(table, columns)
         self._told.extend(table.warnings)
         return table
 
 
 def _is_table(lines: Lines, columns: Mapping[str, str]) -> bool:
-    delimiter = find_delimiter(lines.values[0])
-    if delimiter is None:
+    head = find_head(lines.values)
+    if head.delimiter is None:
         return False
-    fields = [field.strip('"') for field in lines.values[0].split(delimiter)]
+    fields = [field.strip('"') for field in head.line.split(head.delimiter)]
     wanted = {columns.get("label", "label"), columns.get("item", "id"), "id", "item"}
     return not wanted.isdisjoint(fields)
 

@@ -16,8 +16,9 @@ from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
+from pipeline.items.readers._roles import leave_out_blank
 from pipeline.items.readers._spelling import EMPTY, Spelling, is_numeral, spell
-from pipeline.items.readers._tables import Table, find_delimiter, is_number, parse_table, refuse, write_table
+from pipeline.items.readers._tables import Table, find_head, is_number, parse_table, refuse, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, begins_json, read_typed, recognise_typed
 
 __all__ = ["ScoreReader"]
@@ -75,7 +76,7 @@ _WRITE = "write a number"
 
 
 class ScoreReader(Reader):
-    """CSV or TSV of scores; the delimiter is found in the header.
+    """CSV or TSV of scores; the delimiter is found in the header, or named by a line ``sep=;`` above it.
 
     *wide*: one column for each system. *long*: columns item, system and one or more of numbers. *one file a system*: an item
     column and columns of numbers. Values stay the strings of the file, so that its decimals can be counted; identifiers and
@@ -112,8 +113,9 @@ class ScoreReader(Reader):
         typed = recognise_typed(sample, "with nothing to compare it with")
         if typed is not None or len(sample.lines) < 2 or begins_json(sample.head):
             return typed
-        delimiter = find_delimiter(sample.lines[0])
-        rows = _first_values(sample.lines, delimiter) if delimiter else []
+        head = find_head(sample.lines)
+        below = sample.lines[head.place :]
+        rows = _first_values(below, head.delimiter) if head.delimiter and len(below) > 1 else []
         if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
             return None
         plain = [field for field in rows[1] if is_number(field)]
@@ -138,7 +140,7 @@ class ScoreReader(Reader):
         """Return the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
         lenient = options.get("missing", "error") != "error"
-        table = self._read(path)
+        table = self._read(path, columns)
         if _lacks_header(table.header):
             shown = ", ".join(map(repr, table.header[:3])) + ", …" * (len(table.header) > 3)
             self._told.append(f"{table.source}: the first line, {shown}, is read as the header: if it is data, put names above it")
@@ -168,12 +170,13 @@ class ScoreReader(Reader):
         """Write a table of identifiers and numbers, of one system."""
         write_table(path, {"item": ids, **columns})
 
-    def _read(self, path: Path) -> Table:
+    def _read(self, path: Path, columns: Mapping[str, str]) -> Table:
         table = read_typed(path)
         if table is None:
             lines = read_lines(path)
             self._told.extend(lines.warnings)
             table = parse_table(lines)
+        table = leave_out_blank(table, columns)
         self._told.extend(table.warnings)
         return table
 
