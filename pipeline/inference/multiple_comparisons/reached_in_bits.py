@@ -47,6 +47,8 @@ _ROUNDING = np.float32(2.0**-20)  # of n Q + M², where n Q − M² is off by 2^
 _VAST = 1e30  # squares of t beyond this are not told from each other
 _NEIGHBOURS = 3  # systems: pairs are counted in squares of these, whose bits stay in the first-level cache
 
+_AT_ONCE = MANY  # multiply-adds of a call, some .3 s
+
 _FEW = 128  # pairs: of fewer, laying out the bits takes as long as making all t*
 _is_little = FewSoFar(MANY - 1, MANY, at_hand=lambda: _is_at_hand())
 """Multiply-adds of a family, and of all families so far, that take less time than compiling this would. Where it is on disk, it is
@@ -127,46 +129,34 @@ def count_in_bits(
     order = np.lexsort((ends[:, 1], ends[:, 0], squares[:, 1], squares[:, 0]))
     found, rows = Reached.nothing(len(pairs), replicates), rows_of_bits(numerators)
     bits = room_for_bits(rows, units)
-    counts = np.empty((len(pairs), BITS_SIDE_BY_SIDE), np.uint16)
-    key = np.uint64(draws.key)
-    for first in range(0, replicates, BITS_SIDE_BY_SIDE):
-        lay_out(key, np.uint64(first), units, rows, bits)
-        largest = np.full(BITS_SIDE_BY_SIDE, np.inf)
-        there = found.largest[first : first + BITS_SIDE_BY_SIDE]
-        largest[: len(there)] = 0.0
-        own_sizes = np.ascontiguousarray(sizes[:, first : first + len(there)])
-        given = (
-            family,
-            own_sizes,
-            bits,
-            len(systems),
-            ends,
-            order,
-            counts,
-            units,
-            float(denominator),
-            (factor, factor**2),
-            len(there),
-        )
-        if not _count(*given, largest, found.own, found.successive):
+    counts, step = np.empty((len(pairs), BITS_SIDE_BY_SIDE), np.uint16), _step(units * len(pairs))
+    given = (np.uint64(draws.key), family, sizes, rows, bits, len(systems), ends, order, counts, units, float(denominator))
+    for first in range(0, replicates, step):
+        stop = min(first + step, replicates)
+        if not _count(*given, (factor, factor**2), first, stop, found.largest, found.own, found.successive):
             return None
-        there[:] = largest[: len(there)]
     return found
+
+
+def _step(work: int) -> int:
+    """Return how many replicates are counted in a call, where each takes so many multiply-adds: signals are handled in between."""
+    return max(_AT_ONCE // work // BITS_SIDE_BY_SIDE, 1) * BITS_SIDE_BY_SIDE
 
 
 def _is_at_hand() -> bool:
     words, single, number, place = np.empty((1, 1, 1), np.uint64), np.empty(0, np.float32), np.empty(0), np.empty(0, np.int64)
-    pairs, key = np.empty((0, 2), np.int64), np.uint64(0)
+    pairs = np.empty((0, 2), np.int64)
     family = _Family(pairs, single, number, number, number, single, single, place)
-    counts = np.empty((0, 0), np.uint16)
-    given = (family, np.empty((0, 0)), words, 0, pairs, place, counts, 0, 0.0, (0.0, 0.0), 0, number, place, place)
-    return is_at_hand(_count, *given) and is_at_hand(lay_out, key, key, 0, words[0], words)
+    laid_out = (np.empty((0, 0)), words[0], words, 0, pairs, place, np.empty((0, 0), np.uint16))
+    return is_at_hand(_count, np.uint64(0), family, *laid_out, 0, 0.0, (0.0, 0.0), 0, 0, number, place, place)
 
 
 @bare_kernel(error_model="numpy")
 def _count(
+    key: np.uint64,
     family: _Family,
     sizes: NDArray[np.float64],
+    rows: NDArray[np.uint64],
     bits: NDArray[np.uint64],
     systems: int,
     ends: NDArray[np.int64],
@@ -175,20 +165,25 @@ def _count(
     units: int,
     denominator: float,
     factors: tuple[float, float],
-    replicates: int,
+    first: int,
+    stop: int,
     largest: NDArray[np.float64],
     own: NDArray[np.int64],
     successive: NDArray[np.int64],
 ) -> bool:
-    """Count on the replicates that lie side by side; False where units would have to be looked at.
+    """Count on the replicates from ``first`` to before ``stop``; False where units would have to be looked at.
 
     Parameters
     ----------
+    key : uint64
+        Of the draws.
     family : _Family
     sizes : (some pair, replicate) float64
         |t*| that are given.
+    rows : (unit, word) uint64
+        Bits of systems, as `rows_of_bits` has them.
     bits : (system, word, replicate) uint64
-        The last row is 0.
+        Room for as many replicates as lie side by side. The last row is 0.
     systems : int
     ends : (pair, 2) int64
         The systems of each pair, the same way round for all.
@@ -201,16 +196,44 @@ def _count(
         Of each unit.
     factors : tuple of float
         Of the score, and its square.
-    replicates : int
-        How many are counted, the first ones.
+    first, stop : int
     largest : (replicate,) float64
-        0; filled with the largest |t*| of all pairs.
+        Of all replicates; those from ``first`` on are filled with the largest |t*| of all pairs.
     own, successive : (pair,) int64
         Added to.
     """
+    side_by_side = np.empty(BITS_SIDE_BY_SIDE)
+    for start in range(first, stop, BITS_SIDE_BY_SIDE):
+        count = min(BITS_SIDE_BY_SIDE, stop - start)
+        for i in range(BITS_SIDE_BY_SIDE):
+            side_by_side[i] = 0.0 if i < count else np.inf
+        lay_out(key, np.uint64(start), units, rows, bits)
+        count_in_threes(bits, ends, order, counts.ctypes.data, counts.itemsize * counts.shape[1])
+        right = _count_right(bits, systems)
+        if not _count_some(family, sizes, start, right, counts, units, denominator, factors, count, side_by_side, own, successive):
+            return False
+        for i in range(count):
+            largest[start + i] = side_by_side[i]
+    return True
+
+
+@kernel(error_model="numpy")
+def _count_some(
+    family: _Family,
+    sizes: NDArray[np.float64],
+    first: int,
+    right: NDArray[np.float32],
+    counts: NDArray[np.uint16],
+    units: int,
+    denominator: float,
+    factors: tuple[float, float],
+    replicates: int,
+    largest: NDArray[np.float64],
+    own: NDArray[np.int64],
+    successive: NDArray[np.int64],
+) -> bool:
+    """Count on replicates that lie side by side, so many from ``first`` on; ``largest`` is 0 of these, and filled."""
     pairs, ahead, delta, noise, least, below, above, known = family
-    count_in_threes(bits, ends, order, counts.ctypes.data, counts.itemsize * counts.shape[1])
-    right = _count_right(bits, systems)
     n, rest = np.float32(units), np.float32(units - 1)
     flags = np.zeros((3, BITS_SIDE_BY_SIDE), np.uint8)
     reaching, opened, highest = flags[0], flags[1], flags[2]
@@ -240,7 +263,7 @@ def _count(
             for i in range(replicates):
                 if opened[i]:
                     if given >= 0:
-                        found = sizes[given, i]
+                        found = sizes[given, first + i]
                     else:
                         shares = float(a[i]), float(b[i]), float(differ[i])
                         found = _size_of(shares, units, denominator, factors, delta[pair], noise[pair])

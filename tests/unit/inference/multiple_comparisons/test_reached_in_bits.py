@@ -75,6 +75,21 @@ def test_the_counts_are_those_of_every_t(make, units, replicates, denominator, f
         assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("at_once", [0, 40 * 900 * 700])
+def test_calls_of_any_length_count_the_same(monkeypatch, at_once):
+    units, replicates, rng, draws = 700, 150, np.random.default_rng(8), Draws(700, 700, 700)
+    measure, chosen = measured(calm(rng, units)), rng.permutation(len(PAIRS))[:900]
+    least, known = rng.uniform(0.5, 3, len(chosen)), {5: rng.uniform(0, 4, replicates), 800: rng.uniform(0, 4, replicates)}
+    asked = {"replicates": replicates, "chosen": chosen, "least": least, "known": known}
+    whole, calls, count = count_in_bits(draws, measure, **asked), [], reached_in_bits._count
+    monkeypatch.setattr(reached_in_bits, "_AT_ONCE", at_once)
+    monkeypatch.setattr(reached_in_bits, "_count", lambda *given: calls.append(given[12:14]) or count(*given))
+    for one, other in zip(whole, count_in_bits(draws, measure, **asked), strict=True):
+        assert np.array_equal(one, other)
+    step = 32 if at_once else 16
+    assert calls == [(first, min(first + step, replicates)) for first in range(0, replicates, step)]
+
+
 @pytest.mark.parametrize("gain", [0.0, 0.004])
 @pytest.mark.parametrize("copies", [0, 3])
 def test_max_t_says_the_same_from_bits_and_from_every_t(monkeypatch, gain, copies):
@@ -109,7 +124,8 @@ def test_few_t_are_made(monkeypatch):
     right = np.random.default_rng(4).random((units, SYSTEMS)) < np.linspace(0.4, 0.7, SYSTEMS)
     measure, draws = measured(right), Draws(1, units, units)
     monkeypatch.setattr(reached_in_bits, "_size_of", lambda *of: made.append(1) or make(*of))
-    monkeypatch.setattr(reached_in_bits, "_count", reached_in_bits._count.__wrapped__)
+    for name in ("_count", "_count_some"):
+        monkeypatch.setattr(reached_in_bits, name, getattr(reached_in_bits, name).__wrapped__)
     monkeypatch.setattr(reached_in_bits, "count_bits", lambda word: int(word).bit_count())
     t = np.abs(observe(measure).delta) / observe(measure).se
     chosen = np.argsort(t)
