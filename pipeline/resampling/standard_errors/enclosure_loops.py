@@ -47,9 +47,9 @@ def fill_digits(
             squares[unit] = square
             largest = square if square > largest else largest
         step[pair] = math.ldexp(1.0, math.frexp(largest)[1] - bits) if largest > 0.0 else 0.0
-        size, total = step[pair] if largest > 0.0 else 1.0, np.int64(0)
+        (lift, per_step), total = _steps_in(step[pair] if largest > 0.0 else 1.0), np.int64(0)
         for unit in range(len(squares)):
-            steps = np.int64(np.rint(squares[unit] / size))
+            steps = np.int64(np.rint(squares[unit] * lift * per_step))
             total += steps
             # The largest may have been rounded up to the next power of 2, and would be a digit that no signed byte holds.
             highest = min(steps >> cut_off, most)
@@ -57,10 +57,18 @@ def fill_digits(
         whole[pair] = total * step[pair]
 
 
+@kernel(error_model="numpy", inline="always")
+def _steps_in(step: float) -> tuple[float, float]:
+    """Return two factors that divide by a step without a division: exactly, as it is a power of 2, and without overflow."""
+    lift = 1.0 if step > 2.0**-1000 else 2.0**100
+    return lift, 1.0 / (step * lift)
+
+
 @bare_kernel(error_model="numpy")
 def find_open(
     sums: NDArray[np.int32],
     drawn: NDArray[np.int32],
+    rare: NDArray[np.float64],
     line: NDArray[np.float64],
     scores: NDArray[np.float64],
     weights: NDArray[np.uint8] | NDArray[np.float32],
@@ -68,9 +76,10 @@ def find_open(
     delta: NDArray[np.float64],
     step: NDArray[np.float64],
     of_line: NDArray[np.float64],
+    light: NDArray[np.float64],
     kept: NDArray[np.int8] | NDArray[np.int16],
+    ends: tuple[int, int],
     units_of: tuple[float, float],
-    missing: tuple[float, float],
     cap: NDArray[np.float64],
     least: NDArray[np.float64],
     largest: NDArray[np.float64],
@@ -82,13 +91,15 @@ def find_open(
     Parameters
     ----------
     sums : (digit · pair, replicate) int32
-        Of the highest bits of squares.
-    drawn, line, scores, weights
+        Of the highest bits of squares: of all units, or of the first ones.
+    drawn, rare, line, scores, weights
         Of replicates.
-    pairs, delta, step, of_line, kept
+    pairs, delta, step, of_line, light, kept
         Of pairs. Closer bounds are made of the (pair, unit) bits ``kept``, where the first ones do not tell.
-    units_of, missing : tuple of float
-        What a unit of the sums and of the kept bits is of a step, and how much of a sum may be cut off.
+    ends : tuple of int
+        How many units ``sums`` are of, 0 where ``kept`` has more bits of them, and after how many more to look again.
+    units_of : tuple of float
+        What a unit of the sums and of the kept bits is of a step.
     cap, least : (pair,) float64
         What |t*| count for at most, and what is to be reached; the pair with the smallest t first.
     largest : (replicate,) float64
@@ -105,7 +116,8 @@ def find_open(
     """
     units, replicates, highest = kept.shape[1], len(largest), len(sums) - len(pairs)
     of_low, of_high = (1.0, 128.0) if highest else (0.0, 1.0)
-    scale, few_enough = units / (units - 1), units <= MOST_IN_32_BITS
+    scale, few_enough, is_part = units / (units - 1), units <= MOST_IN_32_BITS, ends[0] > 0
+    missing = np.inf if is_part else units_of[0] * units  # of light units too much is unknown
     told, found = np.zeros(8 * ((replicates + 7) // 8), np.uint8), 0
     words = told.view(np.uint64)
     size = np.minimum(largest, 1e150)  # whose square is a number: more is not undefined
@@ -114,20 +126,31 @@ def find_open(
         a, b = pairs[pair]
         low, high, bits = sums[pair], sums[highest + pair], kept[pair]
         own_step, own_line, middle, alone = step[pair], of_line[pair], delta[pair], 0
+        once, twice, of_light = light[pair]
         most, threshold = cap[pair] * cap[pair], max(least[pair], 0.0) * max(least[pair], 0.0)
         sure, possible = threshold * (1.0 + WITHIN), threshold * (1.0 - WITHIN)
-        for i in range(replicates):
-            steps = (of_high * high[i] + of_low * low[i]) * units_of[0]
-            first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
-            below, above, adds_up = _spreads_of(steps, first, own_step, own_line, units, missing[0])
-            square, undefined = shift * shift, shift != shift
-            known = adds_up & (drawn[i] == units) & (not undefined)
-            # A product in place of a quotient: its rounding has room too.
-            reaches = (most >= sure) & ((sure <= 0.0) | undefined | (known & (square >= sure * (scale * above))))
-            misses = (most < possible) | (known & (square < possible * (scale * below)))
-            is_less = (most <= bar[i]) | (known & (square <= bar[i] * (scale * below)))
-            alone += reaches
-            told[i] = _OPEN * (not (is_less & (reaches | misses))) + _REACHES * reaches
+        # Where nothing but a missed number can be told, less is asked of most t*.
+        can_only_miss = is_part and most == np.inf and sure > 0.0
+        if can_only_miss:
+            for i in range(replicates):
+                steps = high[i] * units_of[0] + max(of_light - rare[0, i] * once - rare[1, i] * twice, 0.0)
+                first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
+                below, _, adds_up = _spreads_of(steps, first, own_step, own_line, units, missing)
+                is_below = shift * shift < min(possible, bar[i]) * (scale * below)
+                told[i] = _OPEN * (not (adds_up & (drawn[i] == units) & is_below))
+        else:
+            for i in range(replicates):
+                steps = (of_high * high[i] + of_low * low[i]) * units_of[0]
+                first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
+                below, above, adds_up = _spreads_of(steps, first, own_step, own_line, units, missing)
+                square, undefined = shift * shift, shift != shift
+                known = adds_up & (drawn[i] == units) & (not undefined)
+                # A product in place of a quotient: its rounding has room too.
+                reaches = (most >= sure) & ((sure <= 0.0) | undefined | (known & (square >= sure * (scale * above))))
+                misses = (most < possible) | (known & (square < possible * (scale * below)))
+                is_less = (most <= bar[i]) | (known & (square <= bar[i] * (scale * below)))
+                alone += reaches
+                told[i] = _OPEN * (not (is_less & (reaches | misses))) + _REACHES * reaches
         for word in range(len(words)):
             if not words[word] & _ANY_OPEN:
                 continue
@@ -135,11 +158,19 @@ def find_open(
                 if not told[i] & _OPEN:
                     continue
                 counted, counts, total = (told[i] & _REACHES) > 0, weights[i], np.int32(0)
-                for unit in range(units):
-                    total = np.int32(total + np.int32(bits[unit]) * np.int32(counts[unit]))  # so that LLVM adds in 32 bits
                 first, shift = line[a, i] - line[b, i], scores[a, i] - scores[b, i] - middle
-                below, above, adds_up = _spreads_of(total * units_of[1], first, own_step, own_line, units, missing[1])
-                known, undefined = adds_up & (drawn[i] == units) & few_enough, shift != shift
+                can_be_known, undefined, done = (drawn[i] == units) & few_enough, shift != shift, 0
+                if is_part:
+                    done, total = ends[0], high[i]
+                if can_only_miss and ends[1] > done:
+                    total += _sum_of(bits[done : ends[1]], counts[done : ends[1]])
+                    done = ends[1]
+                    below, _, adds_up = _spreads_of(total * units_of[1], first, own_step, own_line, units, np.inf)
+                    if can_be_known & adds_up & (shift * shift < min(possible, bar[i]) * (scale * below)):
+                        continue
+                total += _sum_of(bits[done:], counts[done:])
+                below, above, adds_up = _spreads_of(total * units_of[1], first, own_step, own_line, units, units_of[1] * units)
+                known = adds_up & can_be_known
                 smallest = np.inf if undefined else (shift * shift / (scale * above) if known else 0.0)
                 greatest = shift * shift / (scale * below) if known and not undefined else np.inf
                 smallest, greatest = min(smallest, most), min(greatest, most)
@@ -151,6 +182,15 @@ def find_open(
                 bar[i] = max(bar[i], smallest * (1.0 - WITHIN))
         own[pair] += alone
     return found
+
+
+@kernel(error_model="numpy", inline="always")
+def _sum_of(bits: NDArray[np.int8] | NDArray[np.int16], counts: NDArray[np.uint8] | NDArray[np.float32]) -> np.int32:
+    """Return Σ bits · counts, in 32 bits so that LLVM adds in these."""
+    total = np.int32(0)
+    for unit in range(len(bits)):
+        total = np.int32(total + np.int32(bits[unit]) * np.int32(counts[unit]))
+    return total
 
 
 @kernel(error_model="numpy", inline="always")
@@ -181,10 +221,10 @@ def sum_squares(
         if own != before:
             before = own
             a, b = centred[pairs[own, 0]], centred[pairs[own, 1]]
-            size = step[own] if step[own] > 0.0 else 1.0
+            lift, per_step = _steps_in(step[own] if step[own] > 0.0 else 1.0)
             for unit in range(units):
                 difference = a[unit] - b[unit]
-                squares[unit] = np.int64(np.rint(difference * difference / size))
+                squares[unit] = np.int64(np.rint(difference * difference * lift * per_step))
         drawn, total = weights[replicate[place]], 0
         for unit in range(units):
             total += squares[unit] * np.int64(drawn[unit])

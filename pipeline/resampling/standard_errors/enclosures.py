@@ -33,6 +33,7 @@ from pipeline.resampling.products.byte_product import (
     zero_counts,
 )
 from pipeline.resampling.standard_errors.enclosure_loops import DIGIT, DIGITS, fill_digits, find_open, sum_squares
+from pipeline.resampling.standard_errors.heavy_units import count_rare, ends_of, floors_of, heaviest_first
 from pipeline.resampling.standard_errors.influence_products import (
     InfluenceLines,
     bits_of_squares,
@@ -49,7 +50,6 @@ _FEW = 64  # pairs, whose t* are made before a kernel is loaded
 _TOGETHER = 240  # pairs, at least, and less than twice as many: for each part and batch a dozen calls of kernels, and more of NumPy
 _LARGEST = 1e150  # influence value whose differences have squares
 _FAR, _USUAL = 1.9, 3.2  # a |t*| of which one in twenty is as large, and what the largest of a replicate soon exceeds
-_FEWER = 4, 2  # one of so many units may be enough
 _SEEN = 8  # one of so many pairs tells which units and digits are enough
 _SHARP = 1 / 3  # of a sum of squares: where a digit leaves no more of it unknown, few t* are near enough to need another
 
@@ -141,35 +141,37 @@ def _enclose(
     batch, several = replicates_at_a_time(units, memory_bytes), max(memory_bytes // (2 * DIGITS * units), 1)
     noise, score = noise_of(measure)[chosen], score_observed(measure)
     pairs = measure.pairs.astype(np.int64)[chosen]
-    heavy = _heavy_units(lines.centred[np.unique(pairs)])
-    counts = zero_counts(batch, units)
-    of_heavy = [zero_counts(batch, len(some)) for some in heavy]
+    order = heaviest_first(lines.centred[np.unique(pairs)])
+    lines, ends = lines.of_units(order), ends_of(units)
+    drawn, ordered = zero_counts(batch, units), [zero_counts(batch, end) for end in ends]
     one = lay_out(np.ones((1, units), np.int64), form)
-    asked: dict[str, Any] = {"values": values, "lines": lines, "score": score, "noise": noise, "form": form, "heavy": heavy}
+    asked: dict[str, Any] = {"values": values, "order": order, "lines": lines, "score": score, "noise": noise, "form": form}
     for start in range(0, len(chosen), several):
         rows = np.arange(start, min(start + several, len(chosen)))
         parts = [_Part.of(own, pairs[own], **asked, may_be_far=bool(own[0])) for own in in_cache(rows, together=_TOGETHER)]
         for first in range(0, replicates, batch):
             some = slice(first, min(first + batch, replicates))
             count = some.stop - first
-            packed, fewer = counts[: blocks_of(count)], [each[: blocks_of(count)] for each in of_heavy]
+            packed, counts = drawn[: blocks_of(count)], tuple(each[: blocks_of(count)] for each in ordered)
             draw_counts(draws, first, count, packed)
-            for taken, each in zip(heavy, fewer, strict=True):
-                take_units(packed, taken, each)
+            for end, each in zip(ends, counts, strict=True):
+                take_units(packed, order[:end], each)
             number = multiply_bytes(packed, one)[0]
-            weights = _weights(draws, first, packed, number[:count])
+            weights = _weights(draws, first, counts[-1], number[:count], order)
+            rare = tuple(count_rare(weights, end) for end in ends)
             sums = lines.sums(weights, first=first)
-            sample = _Sample((*fewer, packed), number, weights, sums, np.ascontiguousarray(scores[:, some]))
+            sample = _Sample(counts, number, rare, weights, sums, np.ascontiguousarray(scores[:, some]))
             for part in parts:
                 yield Enclosed(part.rows, some, part, sample)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Some replicates."""
+    """Some replicates: the units by which pairs differ most come first."""
 
-    counts: tuple[NDArray[np.uint8], ...]  # (block, quad, 16, 4) of the heaviest units, of more of them, and of all
+    counts: tuple[NDArray[np.uint8], ...]  # (block, quad, 16, 4) of the first units, of more of them, and of all
     drawn: NDArray[np.int32]  # (replicate,) sums of counts: the number of units, unless a byte did not hold one
+    rare: tuple[NDArray[np.float64], ...]  # (2, replicate) of the units beyond these: not drawn, and at most once
     weights: NDArray[np.uint8] | NDArray[np.float32]  # (replicate, unit), the same: in bytes, if these hold them
     sums: NDArray[np.float64]  # (system, replicate) Σwx
     scores: NDArray[np.float64]  # (system, replicate)
@@ -177,10 +179,11 @@ class _Sample:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some pairs, prepared for summing."""
+    """Some pairs, prepared for summing; units in the order of `_Sample`."""
 
     rows: slice  # of the pairs that were asked for
-    values: NDArray[np.float64]  # (system, unit)
+    values: NDArray[np.float64]  # (system, unit) in the order of the units themselves
+    order: NDArray[np.int64]  # (unit,) these in the order of `_Sample`
     lines: InfluenceLines
     pairs: NDArray[np.int64]
     delta: NDArray[np.float64]  # (pair,)
@@ -188,8 +191,9 @@ class _Part:
     step: NDArray[np.float64]  # (pair,) of squares
     of_line: NDArray[np.float64]  # (pair,) the most that Σwx may have lost
     number: int  # of digits of each pair that are multiplied
-    taken: int  # of whose units, by the place among the counts of a sample
+    taken: int  # of which units, by the place among the counts of a sample
     digits: ByteColumns  # of the highest bits: the lower ones of all pairs if there are two, and the higher ones
+    light: NDArray[np.float64]  # (pair, 3) of the other units, from `floors_of`
     kept: NDArray[np.int8] | NDArray[np.int16]  # (pair, unit) what closer bounds are made from: a digit, or both
 
     @classmethod
@@ -199,14 +203,15 @@ class _Part:
         pairs: NDArray[np.int64],
         *,
         values: NDArray[np.float64],
+        order: NDArray[np.int64],
         lines: InfluenceLines,
         score: NDArray[np.float64],
         noise: NDArray[np.float64],
         form: str,
-        heavy: list[NDArray[np.int64]],
         may_be_far: bool,
     ) -> _Part:
         units, (a, b) = lines.centred.shape[1], score[pairs].T
+        ends = ends_of(units)
         high, both = np.empty((len(pairs), units), np.int8), np.empty((len(pairs), units), np.int16)
         step, whole = np.empty((2, len(pairs)))
         fill_digits(lines.centred, pairs, bits_of_squares(units), _bits_cut_off(units), high, both, step, whole)
@@ -217,17 +222,18 @@ class _Part:
             told = digit[seen].sum(axis=1, dtype=np.int64) * unit_of_digit[seen]
             return may_be_far and _are_far(np.abs(a - b)[seen], whole[seen], told, units)
 
-        enough = (taken for taken, some in enumerate(heavy) if are_far(high[:, some]))
-        taken, digits = next(enough, len(heavy)), [high]
-        if taken < len(heavy):
-            digits = [np.ascontiguousarray(high[:, heavy[taken]])]
+        taken = next((taken for taken, end in enumerate(ends[:-1]) if are_far(high[:, :end])), len(ends) - 1)
+        is_part, digits, light = ends[taken] < units, [high], np.zeros((len(pairs), 3))
+        if is_part:
+            digits = [high[:, : ends[taken]]]
+            light = floors_of(both, ends[taken]) * 2.0 ** _bits_cut_off(units)
         elif not are_far(high):
             is_sharp = np.median(units * unit_of_digit - _SHARP * whole) <= 0
             digits = [high] if is_sharp else [both & (2**DIGIT - 1), high]
         of_line = lines.step[pairs].sum(axis=1) * units / 2
         place, laid = slice(int(rows[0]), int(rows[-1]) + 1), lay_out(np.concatenate(digits), form)
-        kept = high if taken < len(heavy) else both
-        return cls(place, values, lines, pairs, a - b, noise[rows], step, of_line, len(digits), taken, laid, kept)
+        kept = high if is_part else both
+        return cls(place, values, order, lines, pairs, a - b, noise[rows], step, of_line, len(digits), taken, laid, light, kept)
 
     def find_open(
         self,
@@ -241,10 +247,12 @@ class _Part:
         sums, units = multiply_bytes(sample.counts[self.taken], self.digits), self.lines.centred.shape[1]
         places = np.empty(len(self.pairs) * len(largest), np.int64)
         units_of = 2.0 ** _bits_cut_off(units, self.number), 2.0 ** _bits_cut_off(units, self.kept.itemsize)
-        of_all = self.taken == len(sample.counts) - 1
+        ends = ends_of(units)
+        end = ends[self.taken]
         found = find_open(
             sums,
             sample.drawn,
+            sample.rare[self.taken],
             sample.sums,
             sample.scores,
             sample.weights,
@@ -252,9 +260,10 @@ class _Part:
             self.delta,
             self.step,
             self.of_line,
+            self.light,
             self.kept,
+            (end, ends[-2]) if end < units else (0, 0),
             units_of,
-            (units_of[0] * units if of_all else np.inf, units_of[1] * units),  # of light units nothing is known
             cap,
             least,
             largest,
@@ -273,7 +282,8 @@ class _Part:
         spread, doubtful = left_of(steps, line, step=self.step[pair], of_line=self.of_line[pair], units=units)
         for own in np.unique(pair[doubtful]).tolist():
             places = np.flatnonzero(doubtful & (pair == own))
-            weights = sample.weights[replicate[places]].astype(np.float32)
+            weights = np.empty((len(places), units), np.float32)
+            weights[:, self.order] = sample.weights[replicate[places]]  # sums of floats depend on the order
             spread[places] = spread_of_influences(self.values, self.pairs[own : own + 1], weights, np.array([units]))[0]
         gain = sample.scores[a, replicate] - sample.scores[b, replicate]
         found = np.abs(t_of(gain, spread, delta=self.delta[pair], noise=self.noise[pair]))
@@ -281,12 +291,12 @@ class _Part:
 
 
 def _weights(
-    draws: Draws, first: int, packed: NDArray[np.uint8], number: NDArray[np.int32]
+    draws: Draws, first: int, packed: NDArray[np.uint8], number: NDArray[np.int32], order: NDArray[np.int64]
 ) -> NDArray[np.uint8] | NDArray[np.float32]:
     """Return (replicate, unit) counts of the replicates from ``first``, drawn again where a byte did not hold one of them."""
     if np.all(number == draws.n_draws):
         return unpack_counts(packed, len(number), draws.n_units)
-    return draw_weights(draws, first, len(number))
+    return np.ascontiguousarray(draw_weights(draws, first, len(number))[:, order])
 
 
 def _bits_cut_off(units: int, digits: int = DIGITS) -> int:
@@ -301,10 +311,3 @@ def _are_far(gain: NDArray[np.float64], whole: NDArray[np.float64], kept: NDArra
     with np.errstate(divide="ignore", invalid="ignore"):  # of a pair that does not vary
         t = gain / np.sqrt(whole * (units / (units - 1)))
         return bool(np.median(np.minimum(t, _USUAL) * np.sqrt(kept / whole)) > _FAR)
-
-
-def _heavy_units(centred: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-    """Return the units by which pairs of (system, unit) systems differ most, in their order: fewer, and more."""
-    spread = len(centred) * (centred * centred).sum(axis=0) - centred.sum(axis=0) ** 2  # the squares of all pairs, summed
-    first = np.argsort(-spread, kind="stable")
-    return [np.sort(first[: max(len(first) // fewer, 1)]) for fewer in _FEWER]

@@ -50,6 +50,10 @@ class InfluenceLines:
         lines, step = _on_lattice(centred)
         return cls(centred, lines, step)
 
+    def of_units(self, chosen: NDArray[np.int64]) -> InfluenceLines:
+        """Return the same of some units, in their order."""
+        return InfluenceLines(np.take(self.centred, chosen, axis=1), np.take(self.lines, chosen, axis=1), self.step)
+
     def sums(self, weights: NDArray[np.float32] | NDArray[np.uint8], *, first: int | None = None) -> NDArray[np.float64]:
         """Return (system, replicate) Σwx of replicates that are kept by the number of the ``first``, where it is given."""
         place = None if first is None else (first, len(weights))

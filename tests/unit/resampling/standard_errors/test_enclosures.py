@@ -318,16 +318,24 @@ def test_a_pair_is_far_where_t_is_large_and_the_digit_holds_much_of_the_squares(
     assert enclosing._are_far(gain, whole, digit.sum(axis=1) / 32, units) is far
 
 
-def test_a_t_is_open_where_the_lattice_may_have_lost_too_much_of_its_spread() -> None:
+@pytest.mark.parametrize("first", [0, 16])
+def test_a_t_is_open_where_the_lattice_may_have_lost_too_much_of_its_spread(first) -> None:
     """Of 64 units whose Σwx² is 5125 · 2^12 at least: 2^-26 of that is 0.31, and lattices lose 0.03 and the line's square / 64."""
-    sums, drawn = np.array([[5], [40]], np.int32), np.array([64], np.int32)
-    line, scores, nothing = np.zeros((2, 1)), np.array([[2.0], [1.0]]), np.zeros((1, 64), np.int16)
+    # Two digits of all units; or one of the first, beside which those that are looked at after them are worth nothing.
+    sums, kind, units_of = ([[5], [40]], np.int16, (2.0**22, 1.0)) if not first else ([[5125]], np.int8, (2.0**22, 2.0**22))
+    of_replicate = (
+        np.array([64], np.int32),
+        np.zeros((2, 1)),
+        np.zeros((2, 1)),
+        np.array([[2.0], [1.0]]),
+        np.ones((1, 64), np.uint8),
+    )
     square = 1 / (64 / 63 * 5125 * 2.0**12)  # of t*, at most
     found = []
     for of_line in (0.0, 4.0, 5.0):
-        of_pair = np.zeros(1), np.array([2.0**-10]), np.array([of_line]), nothing, (2.0**22, 1.0), (2.0**28, 64.0)
+        of_pair = np.array([[0, 1]]), np.zeros(1), np.array([2.0**-10]), np.array([of_line]), np.zeros((1, 3))
         for least in np.sqrt(square) * np.array([1 - 1e-9, 1 + 1e-9]):
+            asked = np.zeros((1, 64), kind), (first, 2 * first), units_of
             given = np.full(1, np.inf), np.array([least]), np.full(1, np.inf), np.zeros(1, np.int64), np.empty(1, np.int64)
-            weights = np.ones((1, 64), np.uint8)
-            found.append(find_open(sums, drawn, line, scores, weights, np.array([[0, 1]]), *of_pair, *given))
+            found.append(find_open(np.array(sums, np.int32), *of_replicate, *of_pair, *asked, *given))
     assert found == [1, 0, 1, 0, 1, 1]
