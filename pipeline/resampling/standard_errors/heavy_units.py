@@ -68,10 +68,10 @@ def floors_of(bits: NDArray[np.int16], first: int) -> NDArray[np.float64]:
 def _fill_floors(bits: NDArray[np.int16], first: int, once: float, twice: float, floors: NDArray[np.float64]) -> None:
     """Fill the numbers of each pair with τ of so many times its mean."""
     for pair in range(len(bits)):
-        light, total = bits[pair, first:], 0
+        light, total, least = bits[pair, first:], np.int64(0), np.int64(0)
         for unit in range(len(light)):
             total += light[unit]
-        of_once, of_twice, least = np.int64(once * total / len(light)), np.int64(twice * total / len(light)), 0
+        of_once, of_twice = np.int64(once * total / len(light)), np.int64(twice * total / len(light))
         for unit in range(len(light)):
             least += min(np.int64(light[unit]), of_once) + min(np.int64(light[unit]), of_twice)
         floors[pair, 0], floors[pair, 1], floors[pair, 2] = of_once, of_twice, least
