@@ -256,18 +256,21 @@ def _lead_against(metric: str, rows: Sequence[_Against], named: bool, baseline: 
     systems = {name for row in rows for names in row.systems.values() for name in names}
     held = sorted(better.keys() | worse.keys(), key=lambda name: (-better[name], worse[name], name))
     by = f"By {name_metric(metric)}, " if named else ""
+    several = len(rows) > 1
     if not held:
-        return f"{by}{'n' if by else 'N'}o system is separated from {baseline} on any test set."
+        return f"{by}{'n' if by else 'N'}o system is separated from {baseline}{' on any test set' * several}."
     shown = held if len(held) <= MOST_NAMED + 1 else held[:MOST_NAMED]
     parts = []
     for at, name in enumerate(shown):
         than, of = (f" than {baseline}", f" of {len(rows):,} test sets") if not at else ("", "")
-        told = [f"{word}{than} on {count[name]:,}{of}" for word, count in (("better", better), ("worse", worse)) if count[name]]
+        sides = [(word, count[name]) for word, count in (("better", better), ("worse", worse)) if count[name]]
+        told = [f"{word}{than}" + f" on {number:,}{of}" * several for word, number in sides]
         parts.append(f"{name} is {told[0]}" + (f" and worse on {worse[name]:,}" if len(told) > 1 else ""))
     if rest := len(held) - len(shown):
-        parts.append(f"{rest:,} others are separated from it on some")
+        parts.append(f"{rest:,} others are separated from it{' on some' * several}")
     if none := len(systems) - len(held):
-        parts.append(f"{none:,} {'is' if none == 1 else 'are'} separated from it on none")
+        are = "is" if none == 1 else "are"
+        parts.append(f"{none:,} {are} separated from it on none" if several else f"{none:,} {are} not separated from it")
     return f"{by}{'; '.join(parts)}."
 
 

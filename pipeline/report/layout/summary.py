@@ -127,15 +127,16 @@ def list_remarks(report: Report) -> tuple[list[str], list[str]]:
 
 
 def _tell(one: Excerpt, rest: str, screen: Screen) -> Iterator[str]:
-    """Yield the lines of a family: where it is, its tables, what is not listed, its marks, its verdict."""
+    """Yield the lines of a family: where it is, what a reader takes from it, its tables, what is not listed, marks, the rest."""
+    first, *others = one.sentences
     yield screen.paint(screen.fit(one.heading), "bold")
+    yield screen.paint(screen.fit(first), "bold")
     for view in (one.board, one.pairs):
         yield ""
         yield from lay_out(view, screen, dispensable=DISPENSABLE, first=one.first)
     more = [screen.fit(f"… {more} {rest}") for more in one.more]
     marks = [screen.fit(mark) for mark in one.marks]
     yield from (*more, *marks) if one.about == "systems" else (*marks, *more)
-    yield ""
-    first, *others = one.sentences
-    yield screen.paint(screen.fit(first), "bold")
+    if others:
+        yield ""
     yield from (screen.fit(sentence) for sentence in others)

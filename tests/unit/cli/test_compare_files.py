@@ -152,10 +152,14 @@ def test_the_command_in_a_study_that_is_written_can_be_pasted(found: Results, fo
 def test_results_show_themselves_as_the_terminal_does(found: Results, written: tuple[Path, Any]) -> None:
     said = written[1].stdout.strip()
     assert repr(found).strip() == said
-    assert found.verdict in " ".join(said.split())
+    first, *others = found.report.verdict[0].sentences
+    lines = said.split("\n")
+    assert lines[1] == first  # below the name of the test set, before the tables
+    assert lines[3].startswith("rank ")
+    assert said.index("\nbetter ") < said.index("\n".join(others))
     shown = found._repr_html_()
     assert shown.count("<table>") == 2
-    first, *others = (escape(sentence) for sentence in found.report.verdict[0].sentences)
+    first, *others = map(escape, (first, *others))
     assert shown.index(f"<strong>{first}</strong>") < shown.index("<table>")  # what to take from the tables comes before them
     assert shown.rindex("</table>") < shown.index(" ".join(others))
     assert "a&amp;b" in shown

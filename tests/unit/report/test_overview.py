@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from support.synthetic_cubes import build_cube
 from support.synthetic_reports import make_report
 
+from pipeline.api import compare
 from pipeline.report.build import build_report
 from pipeline.report.document import FullReport, read_report, to_document
 from pipeline.report.layout.overview import are_many, look_over
@@ -81,6 +83,23 @@ def test_against_a_baseline_a_row_names_who_is_better_and_who_is_worse() -> None
         ("60.000", "–", "c, a", "0"),
     ]
     assert overview.sentences == ["a is better than b on 1 of 4 test sets and worse on 1; c is better on 1 and worse on 1."]
+
+
+def test_of_one_test_set_by_several_metrics_no_sentence_counts_test_sets(tmp_path: Path) -> None:
+    header = "item,system," + ",".join(f"m{k}" for k in range(6))
+    scores = {"base": "0,1,1,0,0,1", "a": "1,0,1,1,1,1", "b": "1,1,1,0,0,1", "c": "0,1,1,0,0,1"}
+    rows = [f"{k},{name},{row if k % 9 else scores['base']}" for name, row in scores.items() for k in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows]) + "\n")
+    metrics = [{"name": f"m{k}", "metric": "mean", "column": f"m{k}", "higher_is_better": True} for k in range(6)]
+    found = compare(tmp_path / "t.csv", metrics=metrics, baseline="base", replicates=200)
+    overview = look_over(found.report)
+    assert overview is not None
+    assert overview.sentences[:4] == [
+        "By m0, a is better than base; b is better; 1 is not separated from it.",
+        "By m1, a is worse than base; 2 are not separated from it.",
+        "By m2, no system is separated from base.",
+        "By m3, a is better than base; 2 are not separated from it.",
+    ]
 
 
 @pytest.mark.parametrize("across", ["none", "holm"])
