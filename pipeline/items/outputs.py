@@ -118,7 +118,7 @@ class OutputFiles:
                     ids = ids_seen.setdefault(fitted[system].ids, fitted[system].ids)
                     candidate = _candidate(system, one, items, fitted[system], ids, group_columns(self.spec))
                     result.candidates.append(replace(candidate, blank=self.reader.blank, names_some=self.reader.gold_lists_items))
-                    result.notes.extend(_oddities(system, items, gold))
+                    result.notes.extend(_oddities(system, items, gold, one.path, self.spec))
                     result.largest[system] = dict(_largest(items))
                     if gold is not None:
                         result.kinds[system] = describe_kind(items)
@@ -228,13 +228,13 @@ def _republish(items: Items) -> dict[str, tuple[float, float]]:
     return found
 
 
-def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:
+def _oddities(system: str, items: Items, gold: Items | None, path: Path, spec: TestSet) -> list[str]:
     notes = []
-    for name, values in items.columns.items():
-        if name == "text" and not any(values):
-            notes.append(f"every output of '{system}' is empty")
-        if gold is not None and any(values == other for key, other in gold.columns.items() if key.startswith("reference.")):
-            notes.append(f"the output of '{system}' is a reference, word for word")
+    if not any(items.columns.get("text", [True])):
+        notes.append(f"every output of '{system}' is empty")
+    if gold is not None and (copied := _find_copied(items, gold, spec)) is not None:
+        decide = "leave it out, unless it is there to show the best possible score"
+        notes.append(f"the output of '{system}', {path.name}, is {copied} itself: {decide}")
     if gold is not None and "text" in items.columns:
         references = next((values for key, values in gold.columns.items() if key.startswith("reference.")), ())
         if _is_list_of_names(items.columns["text"], references):
@@ -243,6 +243,19 @@ def _oddities(system: str, items: Items, gold: Items | None) -> list[str]:
                 "and leave it out by `systems.exclude`"
             )
     return notes
+
+
+def _find_copied(items: Items, gold: Items, spec: TestSet) -> str | None:
+    """Return the reference, or the gold, whose copy an output is; None where it is none."""
+    references = {name: values for name, values in gold.columns.items() if name.startswith("reference.")}
+    for place, values in enumerate(references.values()):
+        if values == items.columns.get("text"):
+            file = spec.references[place] if len(spec.references) == len(references) else gold.source
+            return f"the reference {os.path.basename(file)}"
+    answers = items.columns.keys() & gold.columns.keys() - {*group_columns(spec), CONTENT}
+    if not answers or items.ids != gold.ids or any(items.columns[name] != gold.columns[name] for name in answers):
+        return None
+    return f"the gold {os.path.basename(spec.gold)}" if isinstance(spec.gold, str) else "the gold"
 
 
 _FEWEST_LINES = 20

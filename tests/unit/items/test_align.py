@@ -198,8 +198,27 @@ def test_equal_outputs_have_equal_digests_whatever_name_and_compression(folder):
     assert digests["A"] == digests["B"] != digests["C"]
     assert found.identical == (("A", "B"),)
     assert any("A and B have identical outputs" in warning for warning in found.warnings)
-    assert any("'A' is a reference, word for word" in warning for warning in found.warnings)
+    assert [f"'{system}', {system}.txt, is the reference ref.txt itself" in " ".join(found.warnings) for system in "ABC"] == [
+        True,
+        True,
+        False,
+    ]
     assert alignment_table(found)[0] == ("A", 40, 40, 0, 0, ("B",), {})
+
+
+def test_a_copy_of_the_gold_or_of_one_of_several_references_is_told_with_both_files(folder):
+    write_lines(folder / "ref.B.txt", ["other", *LINES[1:]])
+    add(folder, "A", ["other", *LINES[1:]])
+    add(folder, "B", [*LINES[:-1], "other"])
+    found = survey(folder, references=("ref.txt", "ref.B.txt"))
+    (told,) = [warning for warning in found.warnings if "itself" in warning]
+    assert told.startswith("the output of 'A', A.txt, is the reference ref.B.txt itself: leave it out")
+    write_lines(folder / "gold.csv", ["id,label,topic", "1,x,sea", "2,y,sky"])
+    write_lines(folder / "systems" / "A.txt", ["id,label", "1,x", "2,y"])
+    write_lines(folder / "systems" / "B.txt", ["id,label", "1,x", "2,x"])
+    found = survey(folder, references=(), gold="gold.csv", format="labels", columns={"topic": "topic"})
+    (told,) = [warning for warning in found.warnings if "itself" in warning]
+    assert told.startswith("the output of 'A', A.txt, is the gold gold.csv itself: leave it out")
 
 
 def test_line_breaks_are_part_of_the_digest(folder):
