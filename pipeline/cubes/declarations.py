@@ -2,9 +2,10 @@
 
 - `Variable`, the declaration.
 - What codes mean, by position: the words that stand in the attributes of variables, once.
-- The p-values by which pairs are judged, and every adjustment beside them (`DECISIONS`).
-- What the units of each pair look like (`UNIT_SHAPES`), what they do to it (`UNIT_EFFECTS`), and the one it hangs on (`INFLUENCE`).
-- All others are declared in `variables`, which puts the whole table together.
+- The p-values that decide verdicts, and every adjustment beside them (`DECISIONS`).
+- The shape of the units' influence on each pair (`UNIT_SHAPES`), the effect of units and documents (`UNIT_EFFECTS`), and the most
+  influential unit (`INFLUENCE`).
+- All other variables are declared in `variables`, which puts the whole table together.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = [
 class Variable:
     """One declared variable.
 
-    ``fill`` stands where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions; ``inner`` cuts chunks again.
+    ``fill`` is read where nothing was written. ``chunks`` overrides `CHUNKS` for single dimensions; ``inner`` cuts chunks again.
     """
 
     name: str
@@ -140,7 +141,7 @@ TOOL_REASONS = (
 """Of ``tool_reason``: why a pair has no number of the tool's own."""
 
 UNDECIDED = ("none", "few-units", "rare-losses", "failures-of-others")
-"""Of ``undecided``: why a small p of a pair is no verdict."""
+"""Of ``undecided``: why a small p of a pair decides nothing."""
 
 _NAN = float("nan")
 _PAIRS = ("metric", "test_size", "pair")
@@ -154,8 +155,8 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "two-sided p-value of the pair by itself, of the test that it is judged by, as reports print it: where max-T decides "
-        "p_studentised, else by the procedure's convention and corrected for few units; never 0, and never above p_adjusted",
+        "two-sided p-value of the pair by itself, as reports print it: p_studentised where max-T decides, else by the procedure's "
+        "convention and corrected for few units; never 0, and never above p_adjusted",
         "Phipson & Smyth 2010, doi:10.2202/1544-6115.1585",
     ),
     Variable(
@@ -164,8 +165,8 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "share (s + 1)/(b + 1) of replicates whose |δ* − δ| over a standard error of their own is as large as |δ| / max_t_se; "
-        "exact where fewer than 20 units differ, right or wrong; NaN without such a standard error, and where max-T is not made",
+        "share (s + 1)/(b + 1) of replicates whose |δ* − δ|, divided by a standard error of their own, is at least |δ| / max_t_se; "
+        "exact where units are right or wrong and fewer than 20 differ; NaN without such a standard error, or without max-T",
         "Hall 1988, doi:10.1214/aos/1176350933",
     ),
     Variable(
@@ -174,7 +175,7 @@ DECISIONS = (
         "float64",
         _NAN,
         "points",
-        "what max-T divides the observed gain by: the standard error by linearised influence values",
+        "standard error that max-T divides the observed gain by, from linearised influence values",
         MAX_T,
     ),
     Variable(
@@ -183,8 +184,8 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "largest |δ* − δ| / se* of all pairs of the family on a replicate, ascending, of pairs with an exact p what that counts "
-        "for; infinite where it is undefined for any. Its 1 − α quantile is the critical value of all pairs together",
+        "largest |δ* − δ| / se* of all pairs of the family on each replicate, in ascending order; a pair with an exact p takes "
+        "part with quantiles of exact p; infinite where any is undefined. Its 1 − α quantile is the critical value of all pairs",
         MAX_T,
     ),
     Variable(
@@ -193,7 +194,7 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "two-sided p-value of a bootstrap corrected for few units by Student's t, as Holm adjusts it; NaN for other procedures",
+        "two-sided p-value of a bootstrap, corrected for few units by Student's t, that Holm adjusts; NaN for other procedures",
         "Hesterberg 2015, doi:10.1080/00031305.2015.1089789",
     ),
     Variable(
@@ -202,8 +203,9 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "the p-value that the pair is judged by: two-sided, adjusted for its family, all pairs of this test set, metric, test size "
-        "and procedure, or those with the baseline; of the paired bootstrap at the full size by studentised max-T, else by Holm",
+        "p-value that decides the verdict: two-sided, adjusted for its family, which is all pairs of this test set, metric, test "
+        "size and procedure, or those with the baseline; by studentised max-T for the paired bootstrap at the full size, unless "
+        "that is beyond its budget, and by Holm otherwise",
         f"{MAX_T}; {HOLM}",
     ),
     Variable(
@@ -212,7 +214,7 @@ DECISIONS = (
         "int8",
         -1,
         "1",
-        "why p_adjusted is no verdict however small it is; -1 where nothing was written",
+        "why p_adjusted decides nothing, however small it is; -1 where nothing was written",
         flags=UNDECIDED,
     ),
     Variable(
@@ -221,12 +223,12 @@ DECISIONS = (
         "float64",
         _NAN,
         "1",
-        "p-values of every convention by every adjustment, not corrected for few units but by max-t, which is studentised and read "
-        "off the kept replicates; `p_adjusted` is the one that decides",
+        "p-values of every convention by every adjustment; max-t is studentised, from the kept replicates; the others are not "
+        "corrected for few units; p_adjusted is the one that decides",
         f"{HOLM}; {MAX_T}",
     ),
 )
-"""Of each pair and procedure; the last one of each convention and adjustment too."""
+"""For each pair and procedure; the last one for each convention and adjustment too."""
 
 
 BCA = "DiCiccio & Efron 1996, doi:10.1214/ss/1032280214"
@@ -238,12 +240,12 @@ UNIT_SHAPES = (
         "float64",
         _NAN,
         "1",
-        "a sixth of the skewness of the units' influence on the gain of system_a, over the root of their number",
+        "skewness of the units' influence on the gain of system_a, divided by 6 times the square root of their number",
         BCA,
     ),
-    Variable("kurtosis", _PAIRS, "float64", _NAN, "1", "of the units' influence on the gain, 3 of a Gaussian"),
+    Variable("kurtosis", _PAIRS, "float64", _NAN, "1", "kurtosis of the units' influence on the gain; 3 for a Gaussian"),
 )
-"""Of each pair."""
+"""For each pair."""
 
 
 _DONNER_KOVAL = "Donner & Koval 1980, doi:10.2307/2530491"
@@ -259,7 +261,7 @@ UNIT_EFFECTS = (
         "float64",
         _NAN,
         "1",
-        "of the items' influence on the gain, within units, or within documents where items are the units",
+        "correlation between items of one unit, or of one document where items are the units, in their influence on the gain",
         _DONNER_KOVAL,
     ),
     Variable(
@@ -268,7 +270,7 @@ UNIT_EFFECTS = (
         "float64",
         _NAN,
         "1",
-        "variance of the gain where units are drawn over that where items are; of documents where items are the units",
+        "variance of the gain if units are drawn, divided by that if items are; for documents where items are the units",
         KISH,
     ),
     Variable(
@@ -281,7 +283,7 @@ UNIT_EFFECTS = (
         flags=UNIT_REASONS,
     ),
 )
-"""What units do to each pair; only where items are known to stand in units or documents."""
+"""The effect of units on each pair; only where items are known to belong to units or documents."""
 
 _INFLUENCE = "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 21, doi:10.1201/9780429246593"
 
@@ -292,12 +294,10 @@ INFLUENCE = (
         "float64",
         _NAN,
         "1",
-        "share of the gain's jackknife variance that comes from the one unit of the largest influence",
+        "share of the gain's jackknife variance that comes from the most influential unit",
         _INFLUENCE,
     ),
-    Variable(
-        "largest_unit", _PAIRS, "int64", -1, "1", "position of that unit, in the order of first items; -1 where there is none"
-    ),
+    Variable("largest_unit", _PAIRS, "int64", -1, "1", "number of that unit, in the order of first items; -1 where there is none"),
     Variable(
         "delta_without",
         _PAIRS,
@@ -313,8 +313,7 @@ INFLUENCE = (
         "float64",
         _NAN,
         "points",
-        "what one unit that only one of the systems has right adds to its gain, where units score one of two values such as 0 and "
-        "1; NaN elsewhere",
+        "gain of a system from one unit that only it has right, where units score one of two values such as 0 and 1; else NaN",
     ),
 )
-"""What single units do to each pair."""
+"""The effect of single units on each pair."""

@@ -1,9 +1,9 @@
 """Every variable of a cube, declared once: dimensions, type, units, meaning and where it is defined.
 
-Counts, sums, histogram and p-values are of the pair *ordered so that the observed gain δ is not negative*: where
-``observed_delta`` is below zero they are of (``system_b``, ``system_a``), where it is zero of the two in the order of their
-statistics. δ* is the difference on one replicate, b the number of replicates. Of approximate-randomization δ* stands for δ + δ°,
-with δ° the difference after the swaps of one replicate: δ* < 0, = 0, < δ, = δ, = 2δ, > 2δ are δ° < −δ, = −δ, < 0, = 0, = δ, > δ.
+Counts, sums, histogram and p-values are for the pair *ordered so that the observed gain δ is not negative*: for (``system_b``,
+``system_a``) where ``observed_delta`` is below zero, and in the order of the statistics of both where it is zero. δ* is the
+difference on one replicate, b the number of replicates. For approximate-randomization δ* means δ + δ°, with δ° the difference
+after the swaps of one replicate: δ* < 0, = 0, < δ, = δ, = 2δ, > 2δ are δ° < −δ, = −δ, < 0, = 0, = δ, > δ.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ CHUNKS: Mapping[str, int] = {
     "item": 2**16,
 }
 """Length of a chunk along each dimension, where a variable is large (`pipeline.cubes.layout.SMALL_BYTES`); others are not cut.
-A constant: chunks never depend on blocks or workers.
+Chunks never depend on blocks or workers.
 
-Conventions, corrections and methods of intervals are not: they are written together, and a file takes longer than their numbers."""
+Conventions, adjustments and methods of intervals are not cut: they are written together, and a further file would take longer than
+their numbers."""
 
 BERG_KIRKPATRICK = (
     "Berg-Kirkpatrick, Burkett & Klein 2012, An Empirical Investigation of Statistical Significance in NLP, EMNLP, ACL D12-1091"
@@ -72,7 +73,7 @@ def _code(name: str, dims: tuple[str, ...], meaning: str, flags: tuple[str, ...]
 
 
 def _shift(name: str, formula: str) -> Variable:
-    meaning = f"{formula} over all replicates; NaN where they are not centred at δ"
+    meaning = f"{formula} over all replicates; NaN where these are not centred at δ"
     return Variable(name, ("procedure", *_PAIRS), "float64", _NAN, "points", meaning, EFRON)
 
 
@@ -88,7 +89,11 @@ COUNTS = (
 )
 """In the order of the last axis of a block's counts."""
 
-SUMS = (_sum("shift", "δ* − δ"), _sum("squared_shift", "(δ* − δ)²"), _sum("absolute", "|δ*|, of approximate-randomization |δ°|"))
+SUMS = (
+    _sum("shift", "δ* − δ"),
+    _sum("squared_shift", "(δ* − δ)²"),
+    _sum("absolute", "|δ*|, after swaps |δ°|"),
+)
 """In the order of the last axis of a block's sums."""
 
 TABLE = (
@@ -98,37 +103,37 @@ TABLE = (
         "float64",
         _NAN,
         "1",
-        "p-value by the convention; NaN where it means nothing for the procedure",
+        "p-value by the convention; NaN where the convention does not apply to the procedure",
         BERG_KIRKPATRICK,
     ),
-    Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of the p-value; NaN where that is 0"),
+    Variable("log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of p_value; NaN where that is 0"),
     Variable(
         "tail_p",
         _TESTS,
         "float64",
         _NAN,
         "1",
-        "computed p-value of a pair of which fewer than ten replicates count against the gain by some convention; below 1e-6 it is "
-        "the tail of the resampling model, which the data cannot tell from another",
+        "computed p-value of a pair with fewer than ten replicates against its gain by some convention; below 1e-6 it is the tail "
+        "of the resampling model, which the data cannot tell from other models",
         TAILS,
     ),
-    Variable("tail_log10_p", _TESTS, "float64", _NAN, "1", "its decimal logarithm, however small; NaN where it is exactly 0"),
-    Variable("tail_p_error", _TESTS, "float64", _NAN, "1", "half width of what is known of it: an enclosure, or a 95 % interval"),
-    _code("tail_method", _TESTS, "how it was computed; -1 where there is none", METHODS),
-    _code("tail_label", _TESTS, "what must be said beside it; -1 where there is none", P_LABELS),
+    Variable("tail_log10_p", _TESTS, "float64", _NAN, "1", "decimal logarithm of tail_p, however small; NaN where that is 0"),
+    Variable("tail_p_error", _TESTS, "float64", _NAN, "1", "half the width of an enclosure of tail_p, or of a 95 % interval"),
+    _code("tail_method", _TESTS, "how tail_p was computed; -1 where there is none", METHODS),
+    _code("tail_label", _TESTS, "what must be said beside tail_p; -1 where there is none", P_LABELS),
     _code(
         "tail_reason",
         ("procedure", *_PAIRS),
-        "why there is no computed p-value by any convention; -1 where the procedure has none, or p-values are exact",
+        "why a pair has no tail_p by any convention; -1 where the procedure has none, or its p-values are exact",
         TAIL_REASONS,
     ),
-    Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half width of the 95 % interval", CLOPPER_PEARSON),
-    _code("method", _TESTS, "how the p-value was found; -1 where there is none", METHODS),
-    _code("p_label", _TESTS, "what must be said beside the p-value; -1 where there is none", P_LABELS),
+    Variable("p_error", _TESTS, "float64", _NAN, "1", "Monte-Carlo error: half the width of a 95 % interval", CLOPPER_PEARSON),
+    _code("method", _TESTS, "how p_value was found; -1 where there is none", METHODS),
+    _code("p_label", _TESTS, "what must be said beside p_value; -1 where there is none", P_LABELS),
     _code(
         "p_reason",
         ("procedure", *_PAIRS),
-        "why a pair has no ordinary p-value: none at all, or 1 by definition; -1 where nothing was written",
+        "why a pair has no p-value at all, or one that is 1 by definition; -1 where nothing was written",
         P_REASONS,
     ),
     Variable(
@@ -137,7 +142,7 @@ TABLE = (
         "bool",
         False,
         "1",
-        "the unadjusted p-value's bounds at level 1 - .01/K, of K pairs, lie on one side of the study's level",
+        "whether both bounds of the unadjusted p-value, at level 1 - .01/K for K pairs, are on one side of the study's level",
     ),
     _shift("bias", "mean of δ* − δ"),
     _shift("replicate_se", "standard deviation of δ*"),
@@ -148,7 +153,7 @@ TABLE = (
         "int64",
         -1,
         "replicates",
-        "b of the max-t p-value (s + 1)/(b + 1), which tells s; -1 where it is known without replicates, or there is none",
+        "b of the max-t p-value (s + 1)/(b + 1), from which s follows; -1 where it needs no replicates, or there is none",
         MAX_T,
     ),
     Variable(
@@ -157,7 +162,7 @@ TABLE = (
         "float64",
         _NAN,
         "points",
-        "ends of the interval of the gain of system_a over system_b at level 1 − alpha, read off the kept replicates",
+        "lower and upper end of an interval of the gain of system_a over system_b, at level 1 − alpha, from the kept replicates",
         f"{EFRON}; {BCA}",
     ),
     _code(
@@ -172,8 +177,8 @@ TABLE = (
         "float64",
         _NAN,
         "1",
-        "p-value that a bootstrap-t interval inverts, of replicates over standard errors of their own; NaN for other intervals, "
-        "which invert a convention or none",
+        "p-value that a bootstrap-t interval inverts, from replicates divided by standard errors of their own; NaN for other "
+        "intervals, which invert the p-value of a convention, or none",
         EFRON,
     ),
     Variable(
@@ -182,13 +187,13 @@ TABLE = (
         "float64",
         _NAN,
         "1",
-        "p-value at the full size as the tool or paper of the preset has it; no verdict uses it; "
-        "where it misleads and whose it is stands in the attribute preset of the group",
+        "p-value at the full size as the tool or paper of the preset computes it; no verdict uses it; the attribute preset of the "
+        "group says whose it is and where it misleads",
     ),
     _code(
         "tool_reason",
         ("preset", "procedure", "metric", "pair"),
-        "why there is no such number; -1 where the preset has none of the procedure",
+        "why there is no tool_p; -1 where the preset has none for the procedure",
         TOOL_REASONS,
     ),
 )
@@ -208,7 +213,7 @@ VARIABLES: Mapping[str, Variable] = {
             inner={"system": 1},  # as files of cells have them, whose bytes are taken over
         ),
         Variable("observed_score", _SYSTEM, "float64", _NAN, "points", "score on the test set itself"),
-        Variable("score_se", _SYSTEM, "float64", _NAN, "points", "jackknife standard error of the score, as se of a gain", EFRON),
+        Variable("score_se", _SYSTEM, "float64", _NAN, "points", "jackknife standard error of the score, found as `se` is", EFRON),
         Variable("units_right", _SYSTEM, "int64", -1, "units", "units that are right if all score 0 or one other value, else -1"),
         Variable(
             "observed_delta",
@@ -231,15 +236,15 @@ VARIABLES: Mapping[str, Variable] = {
         *UNIT_SHAPES,
         *UNIT_EFFECTS,
         Variable("discordant", _PAIRS, "int64", -1, "units", "units on which the statistics of the two systems differ"),
-        Variable("identical", _PAIRS, "bool", False, "1", "the statistics of all units are equal"),
+        Variable("identical", _PAIRS, "bool", False, "1", "whether the statistics of all units are equal"),
         Variable(
             "p_sign_flip",
             _PAIRS,
             "float64",
             _NAN,
             "1",
-            "exact two-sided p-value of all swaps: the share with as large a difference, where fewer than 20 units differ, or, "
-            "with shared denominators, all by as much",
+            "exact two-sided p-value: the share of all swaps with at least as large a difference; only where "
+            "fewer than 20 units differ, or where denominators are shared and all units differ by the same amount",
             PITMAN,
         ),
         *INFLUENCE,
@@ -252,8 +257,8 @@ VARIABLES: Mapping[str, Variable] = {
             "int64",
             -1,
             "replicates",
-            "(δ* − δ) / se in equal bins from -12 to 12; the end bins hold what lies beyond; se = 0 counts in the middle; "
-            "after swaps, which know no strata, se is that of units without strata",
+            "(δ* − δ) / se of replicates, in equal bins from -12 to 12; the end bins include what lies beyond, and the "
+            "middle bin everything where se = 0; for approximate-randomization, which ignores strata, se ignores them too",
             chunks={"pair": 1024},
         ),
         *TABLE,
@@ -280,17 +285,17 @@ COORDINATES: Mapping[str, Variable] = {
         Variable("b", ("pair",), "int64", -1, "1", "position of the second system"),
         Variable("cell", ("cell",), "int64", -1, "1", "16384 consecutive replicates; the last cell may be partial"),
         Variable("replicate", ("replicate",), "int64", -1, "1", "number of the replicate"),
-        Variable("max_t_replicate", ("max_t_replicate",), "int64", -1, "1", "place in the order of the largest |t*|"),
+        Variable("max_t_replicate", ("max_t_replicate",), "int64", -1, "1", "place in the ascending order of the largest |t*|"),
         Variable("bin", ("bin",), "int64", -1, "1", "number of the bin"),
         Variable("item", ("item",), "str", "", "1", "identifier of the item"),
-        Variable("unit", ("item",), "int64", -1, "1", "position of the item's unit, in the order of first items: what is drawn"),
+        Variable("unit", ("item",), "int64", -1, "1", "number of the item's unit, in the order of their first items"),
         Variable("stratum", ("item",), "int64", -1, "1", "stratum of the item's unit, where units are drawn within strata"),
-        Variable("document", ("item",), "int64", -1, "1", "document of the item, where items are drawn although it is known"),
+        Variable("document", ("item",), "int64", -1, "1", "document of the item, where it is known but items are drawn"),
         Variable("statistic", ("statistic",), "str", "", "1", "name of the statistic"),
         Variable("decimals", ("statistic",), "int64", -1, "1", "decimal places: the integers are in units of 10^-decimals"),
     )
 }
-"""Every coordinate; what a study knows of its systems (model, group, …) comes on top, along ``system``."""
+"""Every coordinate; what a study says of its systems (model, group, …) is added to these, along ``system``."""
 
 STATISTICS = Variable(
     "statistics",

@@ -218,7 +218,7 @@ def test_the_study_of_the_page_runs_and_its_cubes_open_as_shown(example: Path) -
     show = next(code for code in fenced(STUDIES, "python") if "open_run" in code).replace("runs/first-…", done.stdout.strip())
     printed = subprocess.run([sys.executable, "-c", show], cwd=example, check=True, capture_output=True, text=True).stdout
     assert "large" in printed
-    assert "the p-value that the pair is judged by" in printed
+    assert "p-value that decides the verdict" in printed
 
 
 TABLE_HEADS = {"wide": "item,north,south\n", "long": "item,system,errors,words\n", "transposed": "system,q1,q2\n"}
