@@ -77,7 +77,7 @@ def describe_kind(items: Items) -> Kind:
     for counts in labels.values():
         del counts[""]  # an item without a label
     texts = [text for name, values in columns.items() if name == "text" or name.startswith("reference.") for text in _some(values)]
-    shares = {trait: sum(has(text) not in {None, False} for text in texts) / len(texts) for trait, has in TRAITS.items() if texts}
+    shares = {trait: len(list(filter(has, texts))) / len(texts) for trait, has in TRAITS.items() if texts}
     links = [found for found in columns.get("link", columns.get("possible", ())) if found]
     first = sum(any(0 in link for link in found) for found in links)
     return Kind(labels, len(texts), shares, len(links), first)

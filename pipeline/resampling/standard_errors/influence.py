@@ -59,8 +59,8 @@ def leave_one_out(statistics: NDArray[np.int64], score: ScoreFunction) -> NDArra
     """
     out = np.empty((statistics.shape[1], statistics.shape[0]))
     for system in range(statistics.shape[1]):
-        # One system at a time: the bits of its scores cannot depend on the others.
-        own = statistics[:, system].T
+        # One system at a time: the bits of its scores cannot depend on the others. Sums of what lies together take a fifth.
+        own = np.ascontiguousarray(statistics[:, system].T)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 is a defined outcome: nan
             out[system] = score((own.sum(axis=1, keepdims=True) - own).astype(np.float64))
     out[~np.isfinite(out)] = np.nan
