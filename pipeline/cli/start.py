@@ -76,7 +76,7 @@ def init(
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
     called docs, or a table of segments with a column of documents, says which document each item belongs to. Folders that each hold
     outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of different items, with a
-    column for every system, and with --sets tables whose items have the same names.
+    column for every system, with --sets tables whose items have the same names, and the tasks that a column of one table names.
 
     \b
     Examples:
@@ -97,19 +97,23 @@ def init(
     from pipeline.survey.folders import expand_folders, find_test_sets
     from pipeline.survey.near_documents import propose_documents
     from pipeline.survey.output_patterns import name_by_patterns
-    from pipeline.survey.sets_in_tables import find_sets_in_tables
+    from pipeline.survey.sets_in_tables import find_sets_in_column, find_sets_in_tables
     from pipeline.survey.survey import survey_study
 
     if output.exists():
         raise UsageError.of("P022", "the file exists already", where=str(output), help="name another with -o, or remove it")
     refuse_unwritable([output])
     with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare(references=references):
+        form = parse_flow(format_, "--format")
+        forms: dict[str, Any] = {}
         found_sets = {} if references or sets else find_test_sets(outputs or (".",), base=Path.cwd())
         if not found_sets:
             files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
-            tables = find_sets_in_tables(
-                files, base=Path.cwd(), form=parse_flow(format_, "--format"), columns=parse_columns(columns), asked=sets
-            )
+            tables = find_sets_in_tables(files, base=Path.cwd(), form=form, columns=parse_columns(columns), asked=sets)
+            if not tables:
+                forms = find_sets_in_column(files, base=Path.cwd(), form=form, columns=parse_columns(columns))
+                told = f"the column '{next(iter(next(iter(forms.values()))['rows']))}' names the test sets" if forms else ""
+                tables = dict.fromkeys(forms, files._replace(told=told))
             if sets and not tables:
                 raise click.UsageError("--sets takes two tables of scores or more, each of another name, and no reference")
             found_sets = tables or {UNNAMED_SET: files}
@@ -119,7 +123,7 @@ def init(
                     parse_named(files.outputs, base=Path.cwd()),
                     files.references,
                     metrics=[parse_flow(metric, "-m") for metric in metrics],
-                    format=parse_flow(format_, "--format"),
+                    format=forms.get(name, form),
                     missing=missing,
                     columns=parse_columns(columns) or None,
                     baseline=baseline,
@@ -133,13 +137,13 @@ def init(
     everywhere = [name for name in systems if all(any(o.system == name for o in test_set.outputs) for test_set in found)]
     loaded = ask_across(loaded, len(everywhere))
     guess = baseline or _guess_baseline(everywhere)
-    forms = {name: test_set.format.name for name, test_set in loaded.study.test_sets.items()}
-    counted = {one.name: count_units(one.n_items, one.n_units, one.unit, forms[one.name]) for one in found}
+    readers = {name: test_set.format.name for name, test_set in loaded.study.test_sets.items()}
+    counted = {one.name: count_units(one.n_items, one.n_units, one.unit, readers[one.name]) for one in found}
     chosen = guess and ("named" if baseline else "by its name")
     for line in (
-        *(files.told for files in found_sets.values()),
+        *dict.fromkeys(files.told for files in found_sets.values()),
         *dict.fromkeys(one.told for one in studies.values()),
-        f"format: {', '.join(dict.fromkeys(forms.values()))}",
+        f"format: {', '.join(dict.fromkeys(readers.values()))}",
         f"systems: {_name_all(systems)}",
         f"size: {_list_sizes(counted)}",
         f"metrics: {', '.join(metric.name for metric in loaded.study.metrics)}",

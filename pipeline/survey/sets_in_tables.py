@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pipeline.errors import DataError
 from pipeline.items.names import name_without_ending
 from pipeline.items.readers.registry import load_reader
+from pipeline.items.readers.scores import ScoreReader
 from pipeline.items.recognise import AUTO, recognise_file
 from pipeline.survey.folders import FolderFiles
 
-__all__ = ["find_sets_in_tables"]
+__all__ = ["find_sets_in_column", "find_sets_in_tables"]
 
 _SCORES = "scores"
 
@@ -53,6 +55,26 @@ def find_sets_in_tables(
             return {}
         seen |= ids
     return sets
+
+
+def find_sets_in_column(
+    files: FolderFiles, *, base: Path, form: object = AUTO, columns: Mapping[str, str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the format of each test set, by its name, where a column of the only table names several.
+
+    Parameters
+    ----------
+    files, base, form, columns
+        As `find_sets_in_tables` takes them.
+    """
+    if len(files.outputs) != 1 or files.references or form not in (AUTO, _SCORES):
+        return {}
+    path = base / files.outputs[0]
+    try:
+        found = ScoreReader().find_sets(path, columns or {}) if form == _SCORES or recognise_file(path)[0].name == _SCORES else None
+    except DataError:
+        return {}  # which is told where all systems are read
+    return {} if found is None else {name: {"name": _SCORES, "rows": {found[0]: name}} for name in found[1]}
 
 
 def _read(path: Path, columns: Mapping[str, str], *, named: bool) -> dict[str, tuple[str, ...]]:

@@ -50,6 +50,8 @@ RUNS = "item,system,checkpoint,score\n" + "".join(
     for item, value in enumerate(values)
 )
 HALVES = "item,system,score,words\nq0,a,3,9\nq1,a,3,\nq2,a,4,8\nq0,b,5,9\nq1,b,4,7\nq2,b,6,8\n"
+TASKS = "task,item,a,b\n" + "".join(f"{task},{k},{k},{9 - k}\n" for task in ("arc", "quiz") for k in range(4))
+SETS = "{{format: {{name: scores, rows: {{{}}}}}, outputs: x.csv}}"
 LONG = "item,llm,score\n1,a,3\n1,b,4\n2,a,3\n2,b,5\n"
 WORD = {"gold.txt": "a/D b/N\nc/V\n", "a.out": "a/D b/V\nc/V\n", "b.out": "a/D b/N\nc/V\n"}
 NAMED = "id,label\nx,n\ny,v\nz,n\n"
@@ -136,6 +138,15 @@ ODD_FILES = {
             {**LOGS, "a.eval": LOGS["a.eval"][:-30]},
             {"a.eval": LOGS["a.eval"]},
         ),
+    ],
+    "items/readers/_sets": [
+        Case(help_, SETS.format(wrong), {"x.csv": TASKS}, {"test_set": SETS.format(right)})
+        for help_, wrong, right in (
+            ("did you mean {}", "tusk: arc", "task: arc"),
+            ("did you mean {}", "task: ark", "task: arc"),
+            ("name a column of the table", "year: arc", "task: arc"),
+            ("name a value that the column has", "task: zebra", "task: quiz"),
+        )
     ],
     "items/readers/_layouts": [
         Case(

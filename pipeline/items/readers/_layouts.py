@@ -42,6 +42,7 @@ def split_systems(
     convert: ConvertColumns | None = None,
     models: bool = False,
     empty: EmptyValues | None = None,
+    check: Callable[[Table, Roles], None] | None = None,
 ) -> dict[str, Items]:
     """Return the items of each system in a table.
 
@@ -74,6 +75,8 @@ def split_systems(
         Whether a column ``model`` may hold the systems, where values are numbers and cannot be mistaken for names.
     empty : callable, optional
         Gives the values of a chosen column that say that there is none; called after ``choose``.
+    check : callable, optional
+        Raises where the table, with these roles, is not one of a single test set.
 
     Raises
     ------
@@ -85,6 +88,8 @@ def split_systems(
     if layout == "rows" and system is None:
         return _split_rows(table, columns, choose, value, leave_out, convert, empty)
     roles = find_roles(table, system=system, columns=columns, leave_out=leave_out, layout=layout, models=models)
+    if check is not None:
+        check(table, roles)
     others = _others(table, roles, leave_out)
     parts = _part(table, roles, system)
     chosen = choose(table, others)

@@ -16,7 +16,8 @@ from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
-from pipeline.items.readers._roles import leave_out_blank
+from pipeline.items.readers._roles import find_roles, leave_out_blank
+from pipeline.items.readers._sets import check_rows, choose_rows, find_set_column, list_sets, refuse_several_sets
 from pipeline.items.readers._spelling import EMPTY, Spelling, is_numeral, spell
 from pipeline.items.readers._tables import Table, find_head, is_number, parse_table, refuse, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, begins_json, read_typed, recognise_typed
@@ -88,6 +89,8 @@ class ScoreReader(Reader):
     layout : str
         How a table of all systems is laid out: *wide*, *long*, *rows* (a row each system, a column each item), or *auto*: by its
         columns of systems and items.
+    rows : mapping, optional
+        The rows to take of a table of several test sets, by what a column has in them: ``{task: arc}``.
     """
 
     name: ClassVar[str] = "scores"
@@ -100,8 +103,9 @@ class ScoreReader(Reader):
     holds_systems: ClassVar[bool] = True
     blank: str = "0"
 
-    def __init__(self, *, layout: str = "auto") -> None:
+    def __init__(self, *, layout: str = "auto", rows: Mapping[str, Any] | None = None) -> None:
         self.layout = check_layout(layout)
+        self.rows = check_rows(rows)
         self._told: list[str] = []
         self._percent: dict[str, tuple[bool, str]] = {}  # by column, what the first file of one system had, and which it was
 
@@ -160,10 +164,12 @@ class ScoreReader(Reader):
             columns=columns,
             choose=lambda of, others: self._choose(of, others, spelled, lenient=lenient),
             value="score",
+            leave_out=list(self.rows),
             layout=self.layout,
             convert=convert,
             models=True,
             empty=(lambda name: _empty(spelled[name])) if lenient else None,
+            check=refuse_several_sets,
         )
 
     def write(self, path: Path, columns: Mapping[str, Sequence[Any]], ids: Sequence[str]) -> None:
@@ -178,7 +184,15 @@ class ScoreReader(Reader):
             table = parse_table(lines)
         table = leave_out_blank(table, columns)
         self._told.extend(table.warnings)
-        return table
+        return choose_rows(table, self.rows)
+
+    def find_sets(self, path: Path, columns: Mapping[str, str]) -> tuple[str, list[str]] | None:
+        """Return the column of a table that names several test sets, and these; None where it is of one."""
+        self._told = []
+        table = self._read(path, columns)
+        roles = find_roles(table, system=None, columns=columns, leave_out=(), layout=self.layout, models=True)
+        column = find_set_column(table, roles)
+        return None if column is None else (column, list_sets(table, column))
 
     def _choose(self, table: Table, others: Sequence[str], spelled: dict[str, Spelling], *, lenient: bool) -> list[str]:
         """Take the columns of numbers, and note how they are written; one that has text from top to bottom is something else."""

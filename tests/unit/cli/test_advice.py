@@ -59,6 +59,7 @@ FOLLOWED = {
         study/starter: config {name}; study/writing: compare; survey/folders: init {}, {} {}; items/compare: init;
         items/offers: init --sets
     """,
+    "tests/unit/items/test_sets_in_one_table.py": "items/readers/_sets: init",
     "tests/unit/cli/test_completion.py": "cli/completion: completion SHELL > FILE",
     "tests/unit/engine/test_coordinator.py::test_a_failed_system_is_tried_again_by_the_next_attempt_only": """
         plan/task: resume; tasks/extract: resume; tasks/train: resume; engine/dask: resume; engine/watching/ending: resume
