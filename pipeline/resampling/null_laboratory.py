@@ -177,7 +177,7 @@ def resample_nulls(
                     held[:, first - some : first - some + len(swapped), start : start + len(weights)] = first_side, second_side
         if held is not None and look is not None:
             look(some, held, result.score[:, some : some + held.shape[1]], result.delta[some : some + held.shape[1]])
-    return NullCounts(result.delta, _without(result), result.defined)
+    return NullCounts(result.delta, result.counts, result.defined)
 
 
 def _weights(draws: Draws | StratifiedDraws, first: int, count: int) -> NDArray[np.float32]:
@@ -217,7 +217,7 @@ def randomize_nulls(pair: TwoOutputs, swaps: NullSwaps, reference: Draws, *, nul
     }
     for name, values in found.items():
         result.counts[known, COUNTS.index(name)] = values
-    return NullCounts(result.delta, _without(result), np.where(known, len(gains), 0))
+    return NullCounts(result.delta, result.counts, np.where(known, len(gains), 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +243,9 @@ def _observe(pair: TwoOutputs, swaps: NullSwaps, nulls: int) -> _Observed:
         score[:, first:last] = [side[:, 0] for side in _score_sides(pair, own, np.concatenate(some, axis=1))]
     delta = score[0] - score[1]
     delta[np.abs(delta) <= TOLERANCE * np.abs(score).sum(axis=0)] = 0.0
-    return _Observed(score, delta, np.zeros((nulls, len(COUNTS)), np.int64), np.zeros(nulls, np.int64))
+    counts = np.zeros((nulls, len(COUNTS)), np.int64)
+    counts[:, [COUNTS.index(name) for name in ("margin_above", "margin_below")]] = -1
+    return _Observed(score, delta, counts, np.zeros(nulls, np.int64))
 
 
 def _swaps(swaps: NullSwaps, first: int, count: int, units: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.uint8]]]:
@@ -288,11 +290,6 @@ def _score_sides(
     return sides
 
 
-def _without(result: _Observed) -> NDArray[np.int64]:
-    result.counts[:, COUNTS.index("margin_above")] = result.counts[:, COUNTS.index("margin_below")] = -1
-    return result.counts
-
-
 @bare_kernel
 def _count(
     gain: NDArray[np.float64],
@@ -316,5 +313,6 @@ def _count(
             at_twice += abs(star - 2 * size) <= room
             above_twice += star > 2 * size + room
             known += star == star
-        counts[null, :6] += np.array((below_zero, at_zero, below, at, at_twice, above_twice))
+        for place, found in enumerate((below_zero, at_zero, below, at, at_twice, above_twice)):
+            counts[null, place] += found
         defined[null] += known
