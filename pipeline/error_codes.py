@@ -2,8 +2,8 @@
 
 A code names what a reader of the documentation looks up, not a line of code: P219 is every way in which outputs can be named so
 that they cannot be followed, P151 every value that an option of a plugin refuses, P104 every value out of bounds, P257 all JSON of
-another shape. Their messages tell the causes apart, and are written where the code is raised: search the package for it. Codes are
-never given a new meaning: scripts compare them.
+another shape. Their messages tell the causes apart, and are written where the code is raised: search the package for it. The
+meaning of a code never changes: scripts compare codes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["CODES", "Code"]
 class Code(NamedTuple):
     """What a code stands for: the exit status of an error that carries it alone, and its meaning.
 
-    The status is None where it is that of something else, as of the run.
+    The status is None where it is that of the run.
     """
 
     exit: int | None
@@ -60,21 +60,23 @@ CODES: dict[str, Code] = {
     "P113": Code(2, "a path refers to an environment variable that is not set"),
     "P114": Code(2, "`missing: zero` would reward missing items"),
     "P115": Code(2, "the baseline is not a system of a test set"),
-    "P116": Code(2, "studentised intervals of so many pairs, units and replicates would take too long"),
-    "P117": Code(2, "`compare` with a procedure that cannot test the metric"),
+    "P116": Code(2, "studentised intervals of that many pairs, units and replicates would take too long"),
+    "P117": Code(2, "`compare` was given a procedure that cannot test the metric"),
     "P118": Code(2, "a trainer needs a column that the training data do not have"),
     "P119": Code(2, "a trainer does not predict what a test set is scored on"),
     "P120": Code(2, "a test set that should be predicted has no gold"),
     "P121": Code(2, "more folds than the training data have units"),
     "P122": Code(2, "the training data have none of the instances that a quota counts"),
-    "P123": Code(2, "the training data have no column, or an item no value, that units are made of"),
-    "P124": Code(2, "a range of `items:` names items that do not exist, or one twice"),
-    "P125": Code(2, "`compare` is asked for more replicates than there can be"),
+    "P123": Code(2, "the training data lack the column that units are made of, or an item has no value there"),
+    "P124": Code(2, "a range of `items:` includes items that do not exist, or an item twice"),
+    "P125": Code(2, "`compare` was asked for more replicates than are allowed"),
     "P126": Code(2, "a trainer needs a column, or features, that a test set does not have"),
     "P127": Code(2, "systems are trained, but no test set is predicted"),
     "P128": Code(2, "a study file, a profile or a value of the command line is too large, or has too many values, aliases counted"),
     "P129": Code(2, "a study file, a profile or a value of the command line is nested too deeply"),
-    "P132": Code(2, "a parameter of an estimator is unknown, refused, or `random_state`"),
+    "P132": Code(
+        2, "an estimator does not have a parameter, or refuses its value; `random_state` always comes from the study's seed"
+    ),
     "P133": Code(2, "`resampling.method: exact` for p-values that have no exact law"),
     "P134": Code(2, "`PIPELINE_PRODUCT` is not a form of products that this processor supports"),
     "P150": Code(2, "a metric, format or trainer has no such option"),
@@ -100,29 +102,29 @@ CODES: dict[str, Code] = {
     "P219": Code(3, "the names of the outputs cannot be used"),
     "P220": Code(3, "an output changed after it was surveyed"),
     "P221": Code(3, "a system name is empty, has characters that cannot be printed, or looks like another"),
-    "P222": Code(3, "an item has no document, or no value of another column that units or strata use, or two"),
+    "P222": Code(3, "an item has no document or several, or no value or several in another column that units or strata use"),
     "P223": Code(3, "a test set does not have the column that units or strata use"),
-    "P224": Code(3, "a unit is in several strata"),
+    "P224": Code(3, "the items of a unit are in several strata"),
     "P225": Code(3, "a metric needs references or gold labels that the test set does not have"),
     "P226": Code(3, "a metric needs a column that the outputs do not have"),
     "P227": Code(3, "numbers are too large to be added exactly"),
     "P228": Code(3, "a denominator is negative"),
     "P229": Code(3, "every unit is alone in its stratum: resampling always gives the same test set"),
     "P230": Code(3, "a system has neither an output nor a training"),
-    "P231": Code(3, "a system is both a file and a training"),
+    "P231": Code(3, "a system has both a file and a training"),
     "P232": Code(3, "systems have no value of the coordinate that `systems.relation` names"),
     "P233": Code(3, "`systems.table` cannot be read"),
     "P234": Code(3, "`systems.table` is not UTF-8"),
     "P235": Code(3, "`systems.table` has no column `system`"),
     "P236": Code(3, "`systems.table` names a system twice"),
     "P237": Code(3, "scores of two systems cannot be added exactly together"),
-    "P238": Code(3, "a system of one test set is a column that groups the items of another"),
+    "P238": Code(3, "a system of one test set has the name of a column that groups the items of another"),
     "P239": Code(3, "`resampling.method: exact`, and systems do not share denominators, or one is negative"),
     "P240": Code(
         3,
         "a file of tokens has no sentence, a line with too many or too few columns, or columns unlike those of the files beside it",
     ),
-    "P241": Code(3, "`columns:` places something that lines of tokens do not have"),
+    "P241": Code(3, "`columns:` gives a place that lines of tokens do not have"),
     "P242": Code(3, "a tag does not belong to a chunk"),
     "P243": Code(3, "the chunks of a file are tagged in two schemes"),
     "P244": Code(3, "a token is not a word and its tag"),
@@ -134,7 +136,7 @@ CODES: dict[str, Code] = {
     "P254": Code(3, "a link is outside the words of its sentences; usually, words are numbered from 1 instead of 0 or the reverse"),
     "P255": Code(3, "a line is not a pair of sentences, or bitext and links have different lengths"),
     "P256": Code(3, "brackets do not form a tree"),
-    "P257": Code(3, "a line is not JSON, or not of the shape of the format"),
+    "P257": Code(3, "a line is not JSON, or does not have the shape of the format"),
     "P258": Code(3, "a zip is damaged, or a part that the format needs is missing"),
     "P259": Code(3, "`format: auto`, and no format is recognised in a file"),
     "P260": Code(3, "`format: auto`, and a file may have either of two formats"),
@@ -145,7 +147,7 @@ CODES: dict[str, Code] = {
     "P263": Code(3, "the text of an output is not the gold's, character by character"),
     "P264": Code(3, "a line is not a transcript, judgement or retrieved document"),
     "P265": Code(3, "a line is longer than 50 million characters, so it cannot be the text of one item"),
-    "P266": Code(3, "a run is not complete: it was started, cancelled, or has failed"),
+    "P266": Code(3, "a log is not complete: its evaluation has not ended, was cancelled, or failed"),
     "P267": Code(3, "a preference is not one that the format has, or a win is not from 0 to 1"),
     "P270": Code(3, "the training data changed after they were surveyed"),
     "P271": Code(3, "no file matches the pattern of the training data"),
@@ -166,7 +168,9 @@ CODES: dict[str, Code] = {
     "P302": Code(2, "a metric, reader, trainer, analysis, procedure or preset cannot be loaded"),
     "P304": Code(2, "there is no such embedded data set"),
     "P306": Code(2, "an estimator cannot be imported, or is not one"),
-    "P307": Code(2, "items have no form that a trainer can learn from: no file for `command`, no features or text for `sklearn`"),
+    "P307": Code(
+        2, "a trainer cannot learn from the items: `command` needs items that were read from files, `sklearn` features or text"
+    ),
     "P308": Code(2, "a reader, metric, trainer or analysis lacks members of its base class"),
     "P309": Code(2, "an object of your own (trainer `python`, metric `module:name`) cannot be imported, or changed since it was"),
     "P310": Code(2, "an object of the trainer `python` makes invalid predictions"),
@@ -196,7 +200,7 @@ CODES: dict[str, Code] = {
     "P423": Code(4, "outputs cannot be read back as they were given"),
     "P424": Code(4, "a trainer predicts something that is not a number"),
     "P425": Code(4, "a trainer predicts nothing: all outputs of a test set are blank"),
-    "P451": Code(7, "known answers of a study have turned: numbers are not those in `expect`"),
+    "P451": Code(7, "known answers have turned: numbers are not those that the study gives in `expect`"),
     "P501": Code(66, "no run has this name"),
     "P502": Code(66, "several runs match the name"),
     "P503": Code(66, "the run to export has neither cubes nor a report yet"),
@@ -213,7 +217,7 @@ CODES: dict[str, Code] = {
     "P620": Code(69, "`doctor` found a problem that prevents studies from running here"),
     "P701": Code(73, "the disk is full, or the quota is used up"),
     "P702": Code(73, "a path cannot be written, or its folder cannot be created"),
-    "P703": Code(73, "another failure of input or output"),
+    "P703": Code(73, "reading or writing failed for another reason"),
     "P704": Code(73, "a stored file is missing"),
     "P705": Code(73, "a stored file is damaged"),
     "P706": Code(73, "a line of the ledger is damaged"),

@@ -1,7 +1,7 @@
-"""What to do about an error: a sentence for every family of codes, one of their own for codes that need it, and all exit codes.
+"""What to do about an error: a sentence for every family of codes, another for codes that need their own, and all exit codes.
 
-``python -m pipeline.error_help docs/errors.md`` makes the lists of that page anew. The message of an error says more, because it
-knows the file and the value; these sentences are for who looks a code up later.
+``python -m pipeline.error_help docs/errors.md`` writes the lists of that page. The message of an error says more, because it knows
+the file and the value; these sentences are for people who look a code up later.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["EXIT_CODES", "FAMILIES", "Ending", "Family", "family_of", "format_pa
 
 
 class Family(NamedTuple):
-    """Codes that are about one thing, from the first up to the next family's, and what to do about any of them."""
+    """Codes about one subject, from ``first`` up to the next family, and what to do about any of them."""
 
     first: str
     title: str
@@ -40,7 +40,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P010",
         "What `compare` and `init` are given",
-        "Add what the files do not say: the metric with `-m`, references or gold with `-r`, the format with `--format`, names as "
+        "Say what the files do not: the metric with `-m`, references or gold with `-r`, the format with `--format`, names as "
         "`NAME=PATH`; `pipeline compare --help` has examples.",
     ),
     Family(
@@ -76,7 +76,7 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "P285",
         "Limits of inputs",
-        "Check that the file is what you think; if it is, the environment variable `PIPELINE_MAX_INPUT` raises the limits "
+        "Check that the file is what you think it is; if so, the environment variable `PIPELINE_MAX_INPUT` raises the limits "
         "(docs/formats.md, Limits).",
     ),
     Family("P290", "What can be compared", "Check how many systems the pattern of the outputs finds, and `systems.exclude`."),
@@ -141,10 +141,12 @@ FAMILIES: tuple[Family, ...] = (
 """In the order of the codes; a code belongs to the last family that begins with it or before it."""
 
 OWN_HELP: dict[str, str] = {
+    "P113": "Set the variable, or give the path a default: `${NAME:-a default}`.",
     "P116": "Compare fewer systems, or ask for `bca` intervals, which are read off the kept scores.",
     "P117": "Choose another procedure with `--procedure`; `pipeline procedures` says what each tests.",
     "P125": "Ask for fewer replicates with `-b`: a million finds p-values down to 1e-6.",
     "P128": "A study is a page or two: check that the file is the study, and use a pattern to name many systems.",
+    "P133": "Write `method: auto`, which counts replicates where there is no exact law.",
     "P134": "Unset the variable: a suitable form is then chosen, and no number depends on it.",
     "P203": "A line is lost, split or joined near the place that the message names; an empty output is an empty line.",
     "P204": "Write the file again as UTF-8, for example with `iconv -f LATIN1 -t UTF-8 old.txt > new.txt`.",
@@ -153,8 +155,14 @@ OWN_HELP: dict[str, str] = {
     "P214": "Find the line where the shift begins; leaving out the last lines would compare outputs of different items.",
     "P216": "Add the missing items, or say how to treat them: `missing: drop` or `missing: zero`.",
     "P220": "Start the study again: with the changed file it is a new run, which reuses what is still valid.",
+    "P238": "Rename the column, or list it in `columns:` of that test set, so that it is not taken for a system.",
+    "P239": "Write `method: monte-carlo`, which counts replicates.",
+    "P266": "Run it to its end (`inspect eval-retry`), or write `format: {name: inspect, incomplete: true}`.",
     "P270": "Start the study again: with the changed data it is a new run, which reuses what is still valid.",
+    "P285": "Write it to a file first, and name that file: inputs are read several times.",
+    "P289": "Write a size such as `8GiB` or `500 MB`, or unset the variable.",
     "P291": "Write `unit: document`, with sizes in documents, or `unit: item`.",
+    "P311": "Correct the option `version_command` of the model.",
     "P401": "`pipeline logs` has the traceback; the fault is the program's or that of a plugin, and what is done is kept.",
     "P403": "Give workers more memory or fewer threads, or compare fewer systems at a time; then `pipeline resume`.",
     "P404": "Install the same versions on every worker, then `pipeline resume`.",
@@ -165,16 +173,23 @@ OWN_HELP: dict[str, str] = {
     "P502": "Give more of the run's id; `pipeline list` shows them.",
     "P606": "Only a cluster with TLS is started: docs/clusters.md says what a profile needs.",
     "P610": "Correct `options:` of the profile: queue, account, memory, walltime; then `pipeline resume`.",
+    "P620": "Do what it says below each line that begins with `fail`, then run `pipeline doctor` again.",
     "P701": "Free disk space, or name another folder with `--runs`; then `pipeline resume`. What was written before is kept.",
     "P702": "Make the folder writable for you, or name another folder with `--runs`.",
-    "P620": "Do what it says below each line that begins with `fail`, then run `pipeline doctor` again.",
+    "P703": "Check the file system of the place that the message names; then `pipeline resume`.",
+    "P714": "`pipeline run` the study again with the options of that run; all that is stored is used again.",
+    "P720": "Run it as a user who may read all runs of the folder, or move the run that the message names out of the folder.",
+    "P721": "If no other folder of runs uses the store, say so with `--linked-store`.",
+    "P733": "Name another folder with `--output`.",
+    "P735": "Install it with `pip install 'pipeline[objects]'`, or name files.",
+    "P736": "Check the address, the account and its rights; AWS_ENDPOINT_URL names a store that is not Amazon's.",
 }
-"""Of codes about which more can be said than of their family."""
+"""For codes about which more can be said than about their family."""
 
 EXIT_CODES: dict[int, Ending] = {
     0: Ending("done", "Nothing is wrong."),
     1: Ending(
-        "`pipeline gate` and `pipeline reanalyse --baseline` alone: worse than the baseline",
+        "only of `pipeline gate` and `pipeline reanalyse --baseline`: worse than the baseline",
         "The answer names the systems and gains; docs/gate.md says how it is found.",
     ),
     2: Ending("the command line, the study file or a profile is wrong", "Correct what the message names; nothing was computed."),
@@ -184,7 +199,7 @@ EXIT_CODES: dict[int, Ending] = {
     ),
     5: Ending("nothing to compare: fewer than two systems", "Check the pattern of the outputs and `systems.exclude`."),
     6: Ending(
-        "`pipeline gate --fail-on inconclusive` alone: neither a difference nor equivalence is shown",
+        "only of `pipeline gate --fail-on inconclusive`: neither a difference nor equivalence is shown",
         "More items may decide it; docs/gate.md says how the answer is found.",
     ),
     7: Ending("complete, but results are not what the study expects", "The report shows each known answer beside the new number."),
@@ -200,7 +215,7 @@ EXIT_CODES: dict[int, Ending] = {
     75: Ending("interrupted or cancelled; `pipeline resume` continues it", "What is done is kept."),
     130: Ending("Ctrl-C", "What is done is kept: `pipeline resume` continues a run."),
 }
-"""All ways in which a command ends; docs/command_line.md lists them too."""
+"""Every way in which a command can end; docs/command_line.md lists them too."""
 
 
 def family_of(code: str) -> Family:
@@ -215,7 +230,7 @@ def family_of(code: str) -> Family:
 
 
 def help_of(code: str) -> str:
-    """Return what to do about an error: what is said of its code, else of its family.
+    """Return what to do about an error: the sentence of its code, or else of its family.
 
     Examples
     --------
@@ -238,7 +253,7 @@ def say_exit(code: str) -> str:
 
 
 def format_page() -> str:
-    """Return all codes as Markdown: for each family what to do, and its table."""
+    """Return all codes as Markdown: for each family what to do, and a table."""
     parts = []
     for family in FAMILIES:
         rows = []

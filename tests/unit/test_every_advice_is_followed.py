@@ -86,10 +86,12 @@ BELOW_KEYS = ROLES | {"base", "bounds", "chunk", "disk", "log_directory", "memor
 """Roles of columns, limits of commands, options of an analysis and of clusters: they have tests where they are read."""
 
 EXPLAINED = {
+    "P113": "study/load: set it, or write ${",
     "P116": "survey/checks: {}compare fewer systems in this study",
     "P117": "survey/checks: there are {}",
     "P125": "survey/compare_arguments: b = 1,000,000 finds p-values down to 1e-6",
     "P128": "study/load: check that it is the right file",
+    "P133": "survey/checks: write `method: auto`",
     "P134": "survey/checks: unset {}: the best form",
     "P203": "items/compare: set `missing: drop` to test on the first {} {}, or correct the file",
     "P204": "items/readers/_files: convert it: iconv",
@@ -98,8 +100,14 @@ EXPLAINED = {
     "P214": "items/compare: give it an item column",
     "P216": "items/compare: set `missing: drop` or `missing: zero`",
     "P220": "items/outputs: start the study again",
+    "P238": "survey/checks: rename the column, or say that it is not a system",
+    "P239": "tasks/collect/p_tables: write `method: monte-carlo`",
+    "P266": "items/readers/inspect_logs: run it to its end",
     "P270": "items/training: start the study again",
+    "P285": "items/readers/_streams: write it to a file",
+    "P289": "inputs: write 8GiB",
     "P291": "survey/checks: write `unit: document`",
+    "P311": "trainers/command: correct the option 'version_command'",
     "P401": "tasks/run: `pipeline logs` has the traceback",
     "P403": "tasks/run: give workers more memory, or fewer threads",
     "P404": "tasks/extract: install the same versions on every worker",
@@ -113,6 +121,13 @@ EXPLAINED = {
     "P620": "cli/doctor: do what stands below each line",
     "P701": "store/files: free some space, or name another place with --runs",
     "P702": "store/files: make the directory writable for this user",
+    "P703": "store/files: check the file system",
+    "P714": "engine/restore: `pipeline run STUDY --runs",
+    "P720": "store/garbage: run this as a user who may read all runs",
+    "P721": "store/garbage: if no other folder of runs has a link to it",
+    "P733": "store/archive: name another folder with --output",
+    "P735": "store/objects: `pip install 'pipeline[objects]'`",
+    "P736": "store/objects: check the address, the account",
 }
 """Codes with a sentence of their own, and the help of a message that says the same, which is followed."""
 
