@@ -12,7 +12,7 @@ All of it is exact in integers, so that no sum depends on what was saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,8 +178,7 @@ class _Builder:
     ) -> tuple[NDArray[np.int64], float, NDArray[np.int64]] | None:
         """Find column = base + factor · t + rest with a sparse rest, if a shared column does it."""
         difference = column - base
-        middle = np.full(self.n_units, int(np.partition(difference, self.n_units // 2)[self.n_units // 2]), np.int64)
-        for candidate in (*shared, middle):
+        for candidate in _candidates(difference, shared):
             rest = difference - candidate
             if is_sparse(rest) and self._is_exact(base, candidate, rest):
                 if not any(candidate is known for known in shared):
@@ -198,6 +197,13 @@ class _Builder:
     def _is_exact(self, *parts: NDArray[np.int64]) -> bool:
         magnitudes = [self.n_draws * largest_magnitude(part) for part in parts]
         return sum(magnitudes) < FLOAT64_LIMIT and magnitudes[-1] < FLOAT32_LIMIT
+
+
+def _candidates(difference: NDArray[np.int64], shared: Sequence[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
+    """Yield the columns that another system has, and the median if none of them serves: finding it takes longest."""
+    yield from tuple(shared)
+    half = len(difference) // 2
+    yield np.full(len(difference), np.partition(difference, half)[half], np.int64)
 
 
 def _assemble_few(
