@@ -11,7 +11,7 @@ from pipeline.compiled.small_work import FewSoFar
 from pipeline.resampling import quantiles, sorted_quantiles
 from pipeline.resampling.order_statistics import select_two
 from pipeline.resampling.quantiles import gain_quantiles
-from pipeline.resampling.rounded_quantiles import _span, find_among_rounded, round_scores
+from pipeline.resampling.rounded_quantiles import find_among_rounded, round_scores
 from pipeline.resampling.standard_errors.influence import leave_one_out, pair_errors, pair_moments
 
 KINDS = ("smooth", "ties", "constant", "spike", "heavy", "far", "one apart", "tiny", "huge")
@@ -197,14 +197,6 @@ def test_a_pair_of_few_values_is_left_to_bins_of_floats():
     asked = np.zeros(3), np.full((3, 1), 0.5), np.array([0.95])
     find_among_rounded(rounded.steps, rounded.away(pairs, asked[0]), np.arange(3), scores, pairs, *asked, *room)
     assert left.tolist() == [True, True, True]
-
-
-def test_of_a_pair_without_quantiles_no_bin_is_wanted():
-    """Room that was never written said that gains are wanted, 255 times each: they were written beyond the end of it."""
-    wanted = np.full(100, 255, np.uint8)
-    runs, bounds = np.zeros((2, 2), np.int64), (np.ones((2, 3), np.int64), np.zeros((2, 3), np.int64))
-    assert _span(np.full(3, -1), *bounds, np.ones(100, np.int64), runs, wanted) == 0
-    assert not wanted.any()
 
 
 def test_many_pairs_keep_their_places():
