@@ -74,9 +74,10 @@ def init(
     """Write a commented study, ready to run, from your files.
 
     Without files it looks at the current folder. Files called ref, gold and the like are what outputs are compared with, and one
-    called docs, or a table of segments with a column of documents, says which document each item belongs to. Folders that each hold
-    outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of different items, with a
-    column for every system, with --sets tables whose items have the same names, and the tasks that a column of one table names.
+    called docs, or a table of segments with a column of documents, says which document each item belongs to. Folders that each
+    hold outputs of several systems, or a folder of such folders, are test sets of one study; so are tables of different items,
+    with a column for every system, with --sets tables whose items have the same names, and the tasks that a column of one table
+    names. A path with {test_set} names the files of several test sets, with {system} or without.
 
     \b
     Examples:
@@ -84,6 +85,7 @@ def init(
       pipeline init hyps/*.txt -r ref.txt -o wmt.yaml
       pipeline init scores.csv --baseline base --yes
       pipeline init news talks
+      pipeline init 'out/{test_set}.{system}.txt' -r 'ref/{test_set}.txt'
     """  # noqa: D301 - click reads \b as "keep these lines"
     from pipeline.api import compare_study
     from pipeline.cli.catalogue import schema_text
@@ -97,6 +99,7 @@ def init(
     from pipeline.survey.folders import expand_folders, find_test_sets
     from pipeline.survey.near_documents import propose_documents
     from pipeline.survey.output_patterns import name_by_patterns
+    from pipeline.survey.sets_in_names import find_sets_in_names
     from pipeline.survey.sets_in_tables import find_sets_in_column, find_sets_in_tables
     from pipeline.survey.survey import survey_study
 
@@ -106,7 +109,9 @@ def init(
     with saying_if_interrupted(_NOTHING_WRITTEN), speaking_of_compare(references=references):
         form = parse_flow(format_, "--format")
         forms: dict[str, Any] = {}
-        found_sets = {} if references or sets else find_test_sets(outputs or (".",), base=Path.cwd())
+        found_sets = find_sets_in_names(outputs, references, base=Path.cwd())
+        if not (found_sets or references or sets):
+            found_sets = find_test_sets(outputs or (".",), base=Path.cwd())
         if not found_sets:
             files = expand_folders(outputs or (".",), references, base=Path.cwd(), command="init")
             tables = find_sets_in_tables(files, base=Path.cwd(), form=form, columns=parse_columns(columns), asked=sets)

@@ -23,7 +23,7 @@ from pipeline.items.documents import Sources, make_frame, read_group
 from pipeline.items.frame import Frame, Output, Survey, describe_kind, digest_items
 from pipeline.items.gold import choose_items, whole_gold
 from pipeline.items.item_table import ItemTable
-from pipeline.items.offers import offer_sets
+from pipeline.items.offers import offer_pattern, offer_sets
 from pipeline.items.outputs import HAVE_IDENTICAL_OUTPUTS, OutputFiles, ReadOutputs
 from pipeline.items.readers import load_reader
 from pipeline.study.grouping import ITEM, REPLICA
@@ -152,7 +152,10 @@ def _offer_sets(problems: Sequence[Problem], candidates: Sequence[Candidate], fi
     """Go through problems of items, and say of tables that may be test sets what to do then."""
     lacking = any(problem.code in ("P216", "P217") and problem.note is None for problem in problems)
     offered = offer_sets([(each.source, files.reread(each).columns) for each in candidates]) if lacking else None
+    named = offer_pattern([each.source for each in candidates])
     for problem in problems:
+        if named and problem.code in ("P216", "P217", "P226"):
+            problem, named = replace(problem, note="; ".join(filter(None, (problem.note, named)))), None
         yield replace(problem, note=offered) if offered and problem.note is None else problem
 
 

@@ -100,7 +100,7 @@ def refuse_several_sets(table: Table, roles: Roles) -> None:
         "P209",
         f"items such as '{items[again]}', {lines}, are in several test sets, {named}",
         where=f"{table.source}:{table.lines[again]}",
-        help=f"`pipeline init` makes each a test set of a study; `format: {{name: scores, rows: {rows}}}` takes one of them alone",
+        help=f"`pipeline init` makes each a test set; `format: {{name: scores, rows: {rows}}}` takes one of them alone",
     )
 
 

@@ -57,7 +57,7 @@ FOLLOWED = {
     "tests/unit/cli/test_explain.py": "cli/explain: explain CODE; engine/watching/events: explain CODE",
     "tests/unit/cli/test_init_and_config.py": """
         study/starter: config {name}; study/writing: compare; survey/folders: init {}, {} {}; items/compare: init;
-        items/offers: init --sets
+        items/offers: init --sets, init '{}'; items/discover: init '{}'
     """,
     "tests/unit/items/test_sets_in_one_table.py": "items/readers/_sets: init",
     "tests/unit/cli/test_completion.py": "cli/completion: completion SHELL > FILE",

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from support.studies import run_cli, write_scores, write_text_outputs
 
 from pipeline.study.load import load_study
@@ -367,3 +368,61 @@ def test_origins_are_printed_as_text_and_as_json(tmp_path: Path) -> None:
     assert {key.strip(): origin for key, origin in lines.items()}["seed: 3"] == "--set seed=3"
     values = json.loads(run_cli("config", "study.yaml", "--json", cwd=folder).stdout)["values"]
     assert {"key": "resampling.tails", "value": "exact", "origin": "default"} in values
+
+
+def write_each(folder: Path, names: dict[str, int], systems: tuple[str, ...], joint: str = "_") -> None:
+    folder.mkdir()
+    for name, items in names.items():
+        for place, system in enumerate(systems):
+            rows = "".join(f"{k},{(k * (place + 3) + items) % 5}\n" for k in range(items))
+            (folder / f"{name}{joint}{system}.csv").write_text(f"item,score\n{rows}")
+
+
+def test_files_of_every_test_set_and_system_are_found_by_a_pattern(tmp_path: Path) -> None:
+    write_each(tmp_path / "out", {"arc": 24, "arc_easy": 30, "quiz": 20}, ("big_1", "small_2"))
+    made = run_cli("init", "out/{test_set}_{system}.csv", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "systems: 2: big_1, small_2\nsize: arc (24 items), arc_easy (30 items), quiz (20 items)\n" in made.stderr
+    test_sets = yaml.safe_load((tmp_path / "study.yaml").read_text("utf-8"))["test_sets"]
+    assert test_sets["quiz"]["outputs"] == "out/quiz_{system}.csv"
+    # The pattern of arc would find the files of arc_easy too.
+    assert test_sets["arc"]["outputs"] == {"big_1": "out/arc_big_1.csv", "small_2": "out/arc_small_2.csv"}
+    checked = run_cli("check", "study.yaml", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_pattern_of_test_sets_has_their_references_too(tmp_path: Path) -> None:
+    for name in ("news", "talks"):
+        for kind, words in (("ref", "a b c d e"), ("x", "a b c d f"), ("y", "a b d e f")):
+            (tmp_path / f"{name}.{kind}.txt").write_text(f"{words} {name}\n" * 9)
+    made = run_cli("init", "{test_set}.{system}.txt", "-r", "{test_set}.ref.txt", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    test_sets = yaml.safe_load((tmp_path / "study.yaml").read_text("utf-8"))["test_sets"]
+    assert {name: one["references"] for name, one in test_sets.items()} == {
+        "news": ["news.ref.txt"],
+        "talks": ["talks.ref.txt"],
+    }
+
+
+def test_compare_says_that_init_takes_a_pattern_of_test_sets(tmp_path: Path) -> None:
+    write_each(tmp_path / "out", {"arc": 24, "quiz": 20}, ("a", "b"), "-")
+    refused = run_cli("compare", "out/{test_set}-{system}.csv", cwd=tmp_path)
+    assert refused.returncode == 3
+    assert "`pipeline init 'out/{test_set}-{system}.csv'` makes a study of all" in refused.stderr
+    one = run_cli("compare", "out/arc-{system}.csv", "-b", "200", cwd=tmp_path)  # a name in its place, as it says too
+    assert one.returncode == 0, one.stderr
+    missed = run_cli("init", "out/{test_set}+{system}.csv", cwd=tmp_path)
+    assert missed.returncode == 3
+    assert "error[P207]: no file matches the pattern" in missed.stderr
+
+
+def test_the_pattern_is_offered_where_names_have_two_parts_and_items_differ(tmp_path: Path) -> None:
+    write_each(tmp_path / "out", {"arc": 24, "quiz": 20}, ("a", "b", "c"))
+    told = (
+        "if the names are those of test sets and systems in this order, `pipeline init 'out/{test_set}_{system}.csv'` takes them so"
+    )
+    refused = run_cli("compare", "out", cwd=tmp_path)
+    assert refused.returncode == 3
+    assert refused.stderr.count(told) == 1
+    (tmp_path / "out" / "quiz_c.csv").unlink()  # not each with each
+    assert "{test_set}" not in run_cli("compare", "out", cwd=tmp_path).stderr
