@@ -21,7 +21,7 @@ __all__ = ["Packed", "chunk_pairs", "compare_gains", "compare_scores", "fill_sum
 
 
 class Packed(NamedTuple):
-    """Thresholds of pairs in two arrays: unpacking an array costs a call 150 ns, and a call compares few thousand numbers."""
+    """Thresholds of pairs in two arrays: each array costs a call 150 ns, and a call compares only a few thousand numbers."""
 
     pair: NDArray[np.int64]  # (chosen,) row in the tally
     bounds: NDArray[np.float64]  # (chosen, 7): low, high, bins per unit
@@ -38,7 +38,7 @@ def pack_thresholds(thresholds: Thresholds) -> Packed:
 
 
 def chunk_pairs(pairs: int, count: int, *, evaluations: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield first pair, last, first replicate and last of pieces of about so many evaluations, of at least a tile of replicates."""
+    """Yield the first and last pair, and first and last replicate, of pieces of about ``evaluations``, at least a tile long."""
     tile = max(tile, evaluations // (2 * pairs) // LANES * LANES)
     together = max(1, evaluations // (2 * min(tile, count)))
     for start in range(0, count, tile):
@@ -63,7 +63,7 @@ def fill_sums(
     totals : (system, statistic) float
         T.
     moved : (system, statistic, replicate) float
-        M; whole numbers, as the totals, and of the same type.
+        M; whole numbers of the type of the totals.
     rows : (pair, 2) int64
         Positions of systems.
     statistics : (some statistic,) int64
@@ -131,7 +131,7 @@ def gather_sums(
 
 @bare_kernel
 def compare_scores(scores: NDArray[np.float64], packed: Packed, first: int, tally: Tally, cell: int) -> None:
-    """Count consecutive pairs by their scores; what is not finite is undefined, and the replicate empty.
+    """Count consecutive pairs by their scores; a score that is not finite is undefined, and its replicate empty.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Hot loops of the comparison: three-way counts, sums and the histogram of a batch of replicates, for all pairs.
 
 A pair is (first, second) rows, oriented so that its observed gain is not negative; δ* = first − second of a replicate.
-Replicates are walked in tiles that stay in the cache, pairs within a tile, replicates of a pair contiguously. A sum has
-`LANES` accumulators, of which replicate i of a cell meets number i mod `LANES`: they vectorise, and no batch moves a bit.
+Loops go over tiles of replicates that stay in the cache, then over pairs, then over contiguous replicates of a pair. A sum has
+`LANES` accumulators, and replicate i of a cell is added to number i mod `LANES`: so loops vectorise, and batches change no bit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MANY = 64  # doubtful replicates of a tile; if there are more, all of it is com
 class Thresholds(NamedTuple):
     """What δ* of some pairs is compared with, in the unit of the values compared.
 
-    ``low[k] <= δ* <= high[k]`` is "equal to k·δ"; where low > high nothing is.
+    ``low[k] <= δ* <= high[k]`` is "equal to k·δ"; where low > high, nothing is equal.
     """
 
     pair: NDArray[np.int64]  # (chosen,) row in the tally
@@ -72,7 +72,7 @@ class Tally(NamedTuple):
 def fold_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sum over the last axis by halves, overwriting it: the order of additions is the same in every version of NumPy.
 
-    Of many pairs lanes are most of a pass's memory; half as much again would be its peak.
+    With many pairs lanes take most of a pass's memory, and a copy of half of them would raise its peak by as much.
     """
     while lanes.shape[-1] > 1:
         half = lanes.shape[-1] // 2
@@ -88,7 +88,7 @@ def compare_values(values: NDArray[np.float64], thresholds: Thresholds, tally: T
     Parameters
     ----------
     values : (row, replicate) float64
-        Its first replicate stands at a multiple of `LANES` within the cell.
+        The first replicate is at a multiple of `LANES` within the cell.
     """
     gain, room = np.empty(TILE), np.empty(ROOM, np.int64)
     for start in range(0, values.shape[1], TILE):

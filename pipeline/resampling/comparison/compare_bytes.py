@@ -1,8 +1,8 @@
 """Compare whole gains as bytes, 64 at a time: for gains near the observed one, as most are with a few thousand units.
 
-Everything that is counted of a gain changes at few places: at thresholds and at the ends of bins. How many gains are below each
-such cut says how often each stretch between two cuts occurs, and counts and bins are read off that once a cell. Sums of whole
-numbers are exact in any order, so that all has the bits of `pipeline.resampling.comparison.compare`.
+Counts and bins of gains change only at a few cuts: at thresholds and at the ends of bins. The number of gains below each cut says
+how many lie between two of them, and counts and bins follow from that once for each cell. Sums of whole numbers are exact in any
+order, so all results have the bits of `pipeline.resampling.comparison.compare`.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class GainBytes:
     Parameters
     ----------
     thresholds : Thresholds
-        Of the pairs, all with one step.
+        Those of the pairs, all with the same step.
     cuts : (chosen, cut) int8
-        Distances from δ, in steps and in order; those from ``n_cuts`` on mean nothing.
+        Distances from δ, in steps and in order; those from ``n_cuts`` on are not used.
     n_cuts : (chosen,) int64
     below : (chosen, cut) uint16
     sums : (chosen, 3) int64
-        Distances, their squares, and what gains are below 0.
+        Sums of distances, of their squares, and of gains below 0.
     total : (1,) int64
         Replicates of the cell so far.
     step : int
@@ -57,9 +57,9 @@ class GainBytes:
 
     @classmethod
     def of(cls, thresholds: Thresholds, *, largest_sum: int) -> GainBytes | None:
-        """Return empty counts, or None where gains are no whole numbers of one step, or too large or too far apart.
+        """Return empty counts, or None where gains are not whole numbers of one step, or are too large or too far apart.
 
-        ``largest_sum`` is what no sum of a system exceeds in size.
+        No sum of a system exceeds ``largest_sum`` in size.
         """
         steps, center, scale = thresholds.step, thresholds.center, thresholds.bin_scale
         if not len(steps) or np.any(steps != steps[0]) or np.any(center != np.rint(center)):
@@ -83,7 +83,7 @@ class GainBytes:
             _count(part, self.thresholds, self.cuts, self.n_cuts, self.below, self.sums, tally, cell)
 
     def close(self, tally: Tally, cell: int) -> None:
-        """Read the cell's counts, sums and bins, and start anew."""
+        """Read the cell's counts, sums and bins, and reset them for the next cell."""
         _read(self.thresholds, self.cuts, self.n_cuts, self.below, self.sums, self.total[0], tally, cell)
         self.below[:], self.sums[:], self.total[:] = 0, 0, 0
 
@@ -96,7 +96,7 @@ def count_whole_gains(thresholds: Thresholds, *, largest_sum: int, batch: int, r
 
 @bare_kernel
 def _find_cuts(thresholds: Thresholds, cuts: NDArray[np.int8], n_cuts: NDArray[np.int64]) -> None:
-    """Find the gains at which any count changes: a cut is the lower end of a stretch counted alike."""
+    """Find the gains at which any count changes: a cut is the lower end of a range of gains that are counted alike."""
     for row in range(len(cuts)):
         center, step, scale = thresholds.center[row], thresholds.step[row], thresholds.bin_scale[row]
         found, before = 0, -1.0

@@ -1,6 +1,6 @@
 """Compare the gains of few pairs in NumPy, which takes less time than compiling or loading a kernel.
 
-Operation by operation it is `pipeline.resampling.comparison.compare.compare_values`, and so has the same bits.
+It does what `pipeline.resampling.comparison.compare.compare_values` does, operation by operation, with the same bits.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def compare_few(values: NDArray[np.float64], thresholds: Thresholds, tally: Tall
     Parameters
     ----------
     values : (row, replicate) float64
-        Its first replicate stands at a multiple of `LANES` within the cell.
+        The first replicate is at a multiple of `LANES` within the cell.
     """
     with np.errstate(all="ignore"):
         for row, pair in enumerate(thresholds.pair.tolist()):

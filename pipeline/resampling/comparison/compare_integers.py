@@ -1,7 +1,7 @@
 """Compare pairs with whole-number gains: tabulate how often each gain occurs in a cell, then read all counts off the table.
 
-A table of differences costs one addition a replicate, whatever is asked of it; counts, sums and bins are then those of some hundred
-different gains in place of 16 384 replicates. Sums of whole numbers are exact in any order, so that they have the bits of
+A table of differences takes one addition for each replicate, whatever is read off it; counts, sums and bins are then made from a
+few hundred different gains, not from 16 384 replicates. Sums of whole numbers are exact in any order, so they have the bits of
 `pipeline.resampling.comparison.compare`.
 """
 
@@ -33,7 +33,7 @@ class GainTables:
     Parameters
     ----------
     thresholds : Thresholds
-        Of the pairs, all with one step.
+        Those of the pairs, all with the same step.
     lowest : (chosen,) int64
         The gain, in steps, that the first place of a table stands for.
     table : (chosen, gain) uint16
@@ -47,10 +47,10 @@ class GainTables:
 
     @classmethod
     def of(cls, thresholds: Thresholds, *, largest_sum: int, batch: int = CELL) -> GainTables | None:
-        """Return empty tables, or None where gains are no whole numbers of one step, or too many or too large.
+        """Return empty tables, or None where gains are not whole numbers of one step, or are too many or too large.
 
-        ``largest_sum`` is what no sum of a system exceeds in size. A table is gone through once for each ``batch`` of replicates:
-        of short ones it is no gain.
+        No sum of a system exceeds ``largest_sum`` in size. Each ``batch`` of replicates goes through all tables once, so with
+        short batches tables save no time.
         """
         steps, center, scale = thresholds.step, thresholds.center, thresholds.bin_scale
         if not len(steps) or np.any(steps != steps[0]) or np.any(center != np.rint(center)):
@@ -135,7 +135,7 @@ def _read(thresholds: Thresholds, lowest: NDArray[np.int64], table: NDArray[np.u
 def add_gains(
     gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thresholds, row: int, tally: Tally, cell: int
 ) -> None:
-    """Count and add up gains, in steps, each of which occurs so many times."""
+    """Count and add up gains, given in steps with the number of times that each occurs."""
     pair, center = thresholds.pair[row], thresholds.center[row]
     shifts = squares = sizes = 0.0
     for i in range(len(gains)):
@@ -155,7 +155,7 @@ def add_gains(
 def add_sides(
     gains: NDArray[np.float64], times: NDArray[np.int64], thresholds: Thresholds, row: int, tally: Tally, cell: int
 ) -> None:
-    """Count on which sides of the thresholds, and in which bins, gains are: all but their sums."""
+    """Count on which sides of the thresholds, and in which bins, gains are; their sums are not added."""
     pair, center, step = thresholds.pair[row], thresholds.center[row], thresholds.step[row]
     low_0, low_1, low_2 = thresholds.low[row]
     high_0, high_1, high_2 = thresholds.high[row]

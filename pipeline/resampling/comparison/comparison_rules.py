@@ -1,6 +1,6 @@
 """How each pair is compared, decided before anything is drawn: observed scores become thresholds.
 
-The choice depends on the two systems of the pair alone, never on who else is there.
+The choice depends on the two systems of the pair alone, never on other systems.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class _Integers:
-    """Of oriented pairs of a ratio, (pair,) each: D* = N*_first − N*_second, in all units D ≥ 0 over C = Σ denominators."""
+    """Integers of oriented pairs of a ratio, (pair,) each: D* = N*_first − N*_second; in all units D ≥ 0, C = Σ denominators."""
 
     gain: NDArray[np.int64]
     total: NDArray[np.int64]

@@ -1,8 +1,8 @@
 """The counts of one pair's gains: sums, bins, and the side of each of three thresholds on which they lie.
 
-A loop over single replicates says what is meant. Gains of which none is nan are summed and put into bins many at a time, with the
-same bits, and are compared by 256ths of a bin, which are whole numbers: few gains are so near a threshold that they themselves
-must be compared with it.
+A loop over single replicates defines the results. If no gain is nan, gains are summed and put into bins many at a time, with the
+same bits, and compared by 256ths of a bin, which are whole numbers; only the few gains that are near a threshold are themselves
+compared with it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _FINER, _MIDDLE_PART, _LAST_PART = float(FINER), MIDDLE * FINER, LAST * FINER
 
 @kernel(inline="always")
 def place_of(gain: float, center: float, scale: float) -> float:
-    """Return the bin of a gain, and how far within; 0 of nan."""
+    """Return the bin of a gain, and how far into it the gain is; 0 for nan."""
     place = (gain - center) * scale + MIDDLE
     place = place if place > 0.0 else 0.0
     return place if place < LAST else LAST
@@ -65,7 +65,7 @@ def place_of(gain: float, center: float, scale: float) -> float:
 
 @kernel(inline="always")
 def part_of(gain: float, center: float, scale: float) -> int:
-    """Return which 256th of a bin a gain is in, counted from the first bin: no gain has a lower one than a smaller gain."""
+    """Return which 256th of a bin a gain is in, counted from the first bin: it never falls as gains rise."""
     place = (gain - center) * (scale * _FINER) + _MIDDLE_PART
     place = place if place > 0.0 else 0.0
     return int(place if place < _LAST_PART else _LAST_PART)
@@ -73,7 +73,7 @@ def part_of(gain: float, center: float, scale: float) -> int:
 
 @kernel(inline="always")
 def parts_of(low: float, high: float, center: float, scale: float) -> tuple[int, int]:
-    """Return the lower and the upper part of the two ends of a threshold."""
+    """Return the parts that the lower and the upper end of a threshold are in."""
     one, other = part_of(low, center, scale), part_of(high, center, scale)
     return min(one, other), max(one, other)
 
@@ -82,9 +82,9 @@ def parts_of(low: float, high: float, center: float, scale: float) -> tuple[int,
 def add_counts(
     counts: NDArray[np.int32], less_0: int, upto_0: int, less_1: int, upto_1: int, less_2: int, upto_2: int, total: int
 ) -> None:
-    """Add three-way counts of ``total`` gains, of which so many are less than a threshold, or equal to it or less.
+    """Add three-way counts of ``total`` gains: how many are less than each threshold, and how many are less or equal (``upto``).
 
-    Where low > high of a threshold between two integers, low is the next integer above high, so that less is upto.
+    For a threshold between two integers low is the next integer above high, so that ``less`` and ``upto`` are the same.
     """
     counts[0] += less_0
     counts[1] += upto_0 - less_0
@@ -118,7 +118,7 @@ def sum_and_bin(
     a, b : address of float64
         The first replicate stands at a multiple of `LANES` within its cell.
     count : int
-        At most `TILE`; those beyond a multiple of `GROUP` are left.
+        At most `TILE`; those beyond a multiple of `GROUP` are left to the caller.
     center, scale : float
     limit_0, limit_1, limit_2, width : int
         Parts of three thresholds; a gain is doubtful up to ``width`` parts above one.
@@ -130,7 +130,7 @@ def sum_and_bin(
     Returns
     -------
     tuple of int
-        For how many this is done, 0 where a gain is nan or there is no scale; and how many of them are doubtful.
+        How many gains this was done for, 0 if one is nan or there is no scale; and how many of these are doubtful.
     """
     whole, doubtful = count // GROUP * GROUP, -1
     fine = scale * _FINER

@@ -1,9 +1,9 @@
 """Pairs compared by their scores after swaps, many pairs at a time in a buffer that stays in the cache.
 
-A score may bring an estimate of itself with a proven error, BLEU in single precision: counts then stay exact at half the cost.
-Where even the error cannot carry the gain of a replicate across a threshold, every comparison has the outcome that the score
-itself would give; otherwise the replicate is scored. So counts are those of the scores, replicate by replicate; estimates enter
-only the sums and the histogram.
+A score may have an estimate with a proven bound on its error, as BLEU has in single precision: counts then stay exact at half the
+cost. If that error cannot carry the gain of a replicate across a threshold, every comparison has the outcome that the score itself
+would give; otherwise the replicate is scored. So counts are those of the scores on every replicate, and estimates enter only the
+sums and the histogram.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ class EstimatedScore(Protocol):
         rows : (pair, 2) int64
             Positions of systems.
         start : int
-            First replicate; M may have more of them.
+            First replicate; M may have more replicates than are estimated.
         out : (2 × pair, replicate) float32
             Both estimates of a pair, one after the other; nan where the bound does not hold.
         """
 
 
 def bound_errors(measure: Measure, observed: Observed, rule: Rule) -> NDArray[np.float64]:
-    """Bound the errors of estimates, as a share, for each pair of a rule; infinite where a pair is to be scored throughout.
+    """Bound the errors of estimates, as a share, for each pair of a rule; infinite where all replicates of a pair must be scored.
 
-    A pair is estimated where errors are small beside the standard error of its gain, so that few replicates are doubtful and sums
-    keep their meaning, and where both observed scores have an estimate. It is a matter of the two systems alone.
+    A pair is estimated if errors are small beside the standard error of its gain, so that few replicates are doubtful and sums stay
+    meaningful, and if both observed scores have an estimate. This depends on the two systems alone.
     """
     pair = rule.thresholds.pair
     if not isinstance(measure.score, EstimatedScore):
@@ -90,7 +90,7 @@ def bound_errors(measure: Measure, observed: Observed, rule: Rule) -> NDArray[np
 
 
 def _has_estimate(score: EstimatedScore, totals: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell of which systems the observed score can be estimated: nothing is swapped."""
+    """Tell for which systems the observed score, without swaps, can be estimated."""
     each = np.arange(len(totals))
     out = np.empty((2 * len(totals), 1), np.float32)
     single = totals.astype(np.float32)  # as the sums of swaps are: doubles would compile the score once more
@@ -99,7 +99,7 @@ def _has_estimate(score: EstimatedScore, totals: NDArray[np.float64]) -> NDArray
 
 
 class EstimatedPairs:
-    """Pairs of which estimates decide most replicates.
+    """Pairs for which estimates decide most replicates.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class EstimatedPairs:
     packed : Packed
         Thresholds of these pairs.
     errors : (pair,) float64
-        Finite ones of `bound_errors`.
+        Those of `bound_errors` that are finite.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class EstimatedPairs:
         self._rooms: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]] = {}
 
     def compare(self, moved: NDArray[Any], count: int, tally: Tally, cell: int) -> None:
-        """Count all pairs in a batch, of which ``moved`` is (system, statistic, ≥ replicate) M."""
+        """Count all pairs in a batch; ``moved`` is M, (system, statistic, ≥ replicate)."""
         for first, last, start, stop in chunk_pairs(len(self._rows), count, evaluations=_EVALUATIONS, tile=_TILE):
             compare_gains(self._gains(moved, slice(first, last), start, stop), self._packed, first, tally, cell)
 
@@ -138,7 +138,7 @@ class EstimatedPairs:
         return gains
 
     def _room(self, pairs: int, replicates: int) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]:
-        """Return room for estimates, gains and places, the last row of gains being zeros; few shapes occur."""
+        """Return arrays for estimates, gains and places, the last row of gains with zeros; few shapes occur."""
         if (pairs, replicates) not in self._rooms:
             gains = np.zeros((pairs + 1, replicates))
             room = np.empty((2 * pairs, replicates), np.float32), gains, np.empty(pairs * replicates, np.int64)
@@ -203,7 +203,7 @@ def find_doubtful(
 
 @kernel
 def _is_sure(gain: float, reach: float, bound: NDArray[np.float64]) -> bool:
-    """Whether a gain is on the same side of every threshold wherever it is within reach; false for nan."""
+    """Say whether no gain within ``reach`` of this one is on another side of any threshold; false for nan."""
     least, most = gain - reach, gain + reach
     sure = (most < bound[0]) | (least > bound[3])
     sure &= (most < bound[1]) | (least > bound[4])
@@ -214,7 +214,7 @@ _CACHE_BYTES = 3 * 2**19  # sums and scores of a chunk: near the cores, and many
 
 
 def scores_single(score: ScoreFunction, n_statistics: int) -> bool:
-    """Say whether a score is the same, bit for bit, of sums in float32 as of the same sums in float64.
+    """Say whether a score is the same, bit for bit, if its sums are given in float32 instead of float64.
 
     The package's kernels convert each sum before they compute with it. A NumPy expression computes in float32, which loses ties.
     """
@@ -236,7 +236,7 @@ class SwappedPairs:
     measure : Measure
     observed : Observed
     rule : Rule
-        Of which ``systems`` are the rows here.
+        Its ``systems`` are the rows here.
     """
 
     def __init__(self, index: int, measure: Measure, observed: Observed, rule: Rule) -> None:
@@ -267,7 +267,7 @@ class SwappedPairs:
         return int(self._totals.nbytes) + 8 * self.n_statistics
 
     def compare(self, sums: Sums, count: int, tally: Tally, cell: int) -> None:
-        """Count all pairs in a batch of ``count`` replicates, the first of which stands at a multiple of `LANES` in its cell."""
+        """Count all pairs in a batch of ``count`` replicates, the first of which is at a multiple of `LANES` in its cell."""
         if count + _APART != self._moved.shape[2]:
             self._moved = np.zeros((len(self.systems), self.n_statistics, count + _APART), self._type)
         one = np.empty((self.n_statistics, count))
@@ -280,7 +280,7 @@ class SwappedPairs:
 
 
 class _ScoredPairs:
-    """Pairs of which every replicate is scored; ``moving`` are the statistics that swaps can move."""
+    """Pairs that are scored on every replicate; ``moving`` are the statistics that swaps can change."""
 
     def __init__(
         self, score: ScoreFunction, totals: NDArray[Any], rows: NDArray[np.int64], packed: Packed, moving: NDArray[np.int64]

@@ -1,6 +1,6 @@
 """The sums of a batch of replicates: counts in floats or bytes and their products, or few columns added as units are drawn.
 
-All give the same integers: no number depends on the way, or on what a processor can do.
+All ways give the same integers: no number depends on the way that is chosen, or on the processor.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _MOST_PER_UNIT = 32  # draws a unit on average, above which counts would too oft
 
 
 class FloatBatches:
-    """Draws counts in single precision, and multiplies them so, or in double precision.
+    """Draws counts in single precision, and multiplies them in single or double precision.
 
-    Several columns of small numbers share one of single precision: answers that are right or wrong, two where at most 4095 units
-    are drawn.
+    Several columns of small numbers share one column of single precision: two columns of right or wrong answers do so if at most
+    4095 units are drawn.
     """
 
     def __init__(self, draws: Draws | StratifiedDraws, columns: StatisticColumns) -> None:
@@ -66,14 +66,14 @@ class FloatBatches:
 
 
 def _pack(narrow: NDArray[np.float32], n_draws: int) -> PackedColumns | None:
-    """Pack columns for sums that float32 holds; None where that saves less than a quarter of them."""
+    """Pack columns for sums that float32 holds; None if that saves less than a quarter of them."""
     if not len(narrow):
         return None
     return PackedColumns.of(narrow.astype(np.int64), n_draws=n_draws, bits=_FLOAT_BITS, most_words=3 * len(narrow) // 4)
 
 
 class ByteBatches:
-    """Draws counts into bytes and multiplies them so; a batch with a count above 255, which is rare, is made in floats."""
+    """Draws counts into bytes and multiplies these; a batch with a count above 255, which is rare, is made in floats."""
 
     def __init__(self, draws: Draws, columns: StatisticColumns, form: str) -> None:
         self._draws = draws

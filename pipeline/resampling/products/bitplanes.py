@@ -88,8 +88,7 @@ class BitPlanes:
     def sum_over(self, masks: NDArray[np.uint64], out: NDArray[Any], at: NDArray[np.int64] | None = None) -> None:
         """Sum the columns over (word, replicate) masks into (column, replicate) floats that hold the sums exactly.
 
-        ``at``, (column,) and ascending, is the word of the masks at which those of a column begin; all begin with the first
-        where it is not given.
+        ``at``, (column,) and ascending, is the word of the masks at which each column begins: by default the first.
         """
         at = np.zeros(len(self.is_signed), np.int64) if at is None else at
         needed = self.planes.shape[1] + int(at.max(initial=0))
@@ -147,7 +146,7 @@ def plan_swap_product(contraction: Contraction) -> SwapProduct:
 
 
 def pad_words(n_units: int) -> int:
-    """Count the 64-bit words of a mask, in whole steps."""
+    """Return the number of 64-bit words of a mask, up to a whole step."""
     return max(-(-n_units // (64 * _STEP)), 1) * _STEP
 
 

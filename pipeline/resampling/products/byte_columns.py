@@ -1,6 +1,6 @@
-"""The columns of a contraction in signed bytes: what is larger is cut into digits, multiplied digit by digit, and added up again.
+"""The columns of a contraction in signed bytes: larger numbers are cut into digits, multiplied digit by digit, and added up again.
 
-The integers are those that single and double precision give, to the last one: no sum depends on the way it was made.
+Sums are exactly those that single and double precision give: none depends on the way it was made.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class _Digits:
     Parameters
     ----------
     laid : ByteColumns
-        A row each.
+        A row for each digit.
     columns : int
     column : (row beyond the first of each column,) int64
-        To which column a row belongs.
+        The column that a row belongs to.
     factor : (row beyond the first of each column,) int64
-        What its sums count.
+        What its sums are multiplied by.
     """
 
     laid: ByteColumns
@@ -103,7 +103,7 @@ class ByteContraction:
     n_draws : int
         What the counts of a replicate sum to.
     narrow, sparse, wide : _Digits
-        Columns as a `Contraction` has them; the last of the narrow ones is of ones, and no column of the contraction.
+        Columns as a `Contraction` has them; the last narrow one is all ones, and not a column of the contraction.
     units : (some unit,) int64
         In which units a sparse column is not 0.
     """
@@ -129,23 +129,23 @@ class ByteContraction:
 
     @property
     def bytes_per_replicate(self) -> int:
-        """Memory of one replicate: counts, and sums in 32 bits, of wide columns in 64 too."""
+        """Memory of one replicate: counts, and sums in 32 bits, for wide columns in 64 bits too."""
         counts = 4 * (self.narrow.laid.quads + quads_of(len(self.units)))
         return counts + 4 * (self.narrow.laid.columns + self.sparse.laid.columns + self.wide.laid.columns) + 16 * self.wide.columns
 
     def empty_sums(self, replicates: int) -> NDArray[np.int32]:
-        """Return room for the narrow sums of so many replicates."""
+        """Return an array for the narrow sums of this many replicates."""
         return np.empty((self.narrow.laid.columns, LANES * blocks_of(replicates)), np.int32)
 
     def multiply(self, counts: NDArray[np.uint8], replicates: int, *, out: NDArray[np.int32] | None = None) -> Product | None:
-        """Sum the columns over counts, or return None where a count is above 255.
+        """Sum the columns over counts, or return None if a count is above 255.
 
         Parameters
         ----------
         counts : (block, quad, 16, 4) uint8
             From `pipeline.resampling.draws.draw_counts`.
         replicates : int
-            That were drawn.
+            How many were drawn.
         out : int32, optional
             From `empty_sums`.
         """

@@ -1,8 +1,8 @@
 """The kernels of products in bytes, one for each form: numbers in, sums of 32 bits out.
 
 Numba does not choose these instructions by itself: the innermost loop of each form is from `pipeline.compiled.loops`. Each form
-has a kernel of its own, so that what is kept on disk of one is never taken for another. That of AMX is in
-`pipeline.resampling.products.tile_product`, as columns lie differently for it.
+has a kernel of its own, so that the compiled code of one form, kept on disk, is never taken for another's. The kernel of AMX
+is in `pipeline.resampling.products.tile_product`, because it needs another layout of columns.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _SURE = 2**6  # where this many quads fit even with counts of 255, finding the l
 
 
 def _multiply_avx2(counts: Counts, digits: NDArray[np.int8], out: NDArray[np.int32]) -> None:
-    """Multiply by two instructions in place of one: products are added in 16 bits, as far as these hold them, and then in 32."""
+    """Multiply by two instructions in place of one: products are added in 16 bits as long as these hold them, then in 32."""
     size = max(largest_magnitude(digits), 1)
     quads = _MOST_IN_16 // (2 * 255 * size)
     if quads < _SURE:

@@ -6,11 +6,11 @@ precision, and exact whatever the order: a sum of n_draws counts times a digit s
 AVX2 add two products to an integer of 16 bits (`vpmaddubsw`), two to four times as fast as single precision: counts and digits tell
 how many such sums fit before they are added to those of 32 bits.
 
-`pipeline.resampling.products.byte_kernels` has a kernel for each of these forms. Which of them a processor has, and that they give
-the right sums here, is found out once a process (`forms`).
+`pipeline.resampling.products.byte_kernels` has a kernel for each of these forms. `forms` finds out, once in each process, which of
+them the processor has and whether they give the right sums.
 
-Counts lie as the instruction wants them: (block, quad, lane, 4), four units of sixteen replicates side by side. That is also how
-the tiles of AMX hold them, of which one instruction, `tdpbsud`, multiplies sixteen columns by sixteen quads and replicates.
+Counts are laid out as the instruction needs them: (block, quad, lane, 4), four units of sixteen replicates side by side. The tiles
+of AMX hold them in the same way; their one instruction, `tdpbsud`, multiplies sixteen columns by sixteen quads and replicates.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _TILES = "amx"  # the form for which columns lie in tiles
 
 
 def quads_of(units: int) -> int:
-    """Return how many fours of units there are.
+    """Return how many groups of four units there are, the last one filled up.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def quads_of(units: int) -> int:
 
 
 def blocks_of(replicates: int) -> int:
-    """Return how many blocks hold so many replicates.
+    """Return how many blocks hold this many replicates.
 
     Examples
     --------
@@ -91,9 +91,9 @@ class ByteColumns:
         One of `forms`.
     columns : int
     quads : int
-        Of units.
+        Groups of four units.
     laid : int8
-        (column, 4 · quad), or (panel, step, 16, 64) for the tiles of AMX; 0 where there is no unit any more.
+        (column, 4 · quad), or (panel, step, 16, 64) for the tiles of AMX; 0 beyond the last unit.
     """
 
     form: str
@@ -136,7 +136,7 @@ def multiply_bytes(counts: Counts, digits: ByteColumns, *, out: NDArray[np.int32
 
 
 def zero_counts(replicates: int, units: int) -> Counts:
-    """Return (block, quad, 16, 4) zeros for so many replicates, at a multiple of 64 bytes."""
+    """Return (block, quad, 16, 4) zeros for this many replicates, aligned to 64 bytes."""
     return _aligned((blocks_of(replicates), quads_of(units), LANES, 4), np.uint8)
 
 
@@ -153,9 +153,9 @@ def lay_out(columns: NDArray[np.integer], form: str) -> ByteColumns:
 
 
 def times_digits(columns: ByteColumns, digits: NDArray[np.int8]) -> ByteColumns:
-    """Return columns of 0 and 1 times (digit, unit) numbers: all for the first digit, and so on.
+    """Return columns of 0 and 1 times (digit, unit) numbers: all columns for the first digit, then all for the next.
 
-    Each digit has as many columns as `ByteColumns.columns` says, and in tiles such that are 0 up to a whole tile.
+    Each digit has as many columns as `ByteColumns.columns` says; in tiles, columns of 0 fill up the last tile.
     """
     form, quads, rows = columns.form, columns.quads, lay_out(digits, columns.form).laid
     if form != _TILES:
@@ -168,12 +168,12 @@ def times_digits(columns: ByteColumns, digits: NDArray[np.int8]) -> ByteColumns:
 
 
 def _shape_of(form: str, columns: int, quads: int) -> tuple[int, ...]:
-    """Return the shape in which so many columns lie."""
+    """Return the shape in which this many columns are laid out."""
     return (-(-columns // TILE), -(-quads // TILE), TILE, 4 * TILE) if form == _TILES else (columns, 4 * quads)
 
 
 def _aligned(shape: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
-    """Return zeros of one byte each, at a multiple of 64 bytes."""
+    """Return zeros of one byte each, aligned to 64 bytes."""
     size = int(np.prod(shape))
     held = np.zeros(size + 64, kind)
     start = -held.ctypes.data % 64
@@ -182,7 +182,7 @@ def _aligned(shape: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
 
 @bare_kernel
 def take_units(counts: Counts, units: NDArray[np.int64], out: Counts) -> None:
-    """Fill the counts of some units alone, in their order; what is left of the last quad stays as it is.
+    """Copy the counts of some units, in their order; the rest of the last quad stays as it is.
 
     Parameters
     ----------
@@ -228,17 +228,17 @@ compiled once. Where they are kept on disk, a sixteenth of that."""
 
 
 def is_form_asked() -> bool:
-    """Tell whether the environment names a form, float among them."""
+    """Tell whether the environment names a form; ``float`` is one."""
     return bool(os.environ.get(FORM_VARIABLE, ""))
 
 
 def choose_form(work: int) -> str | None:
-    """Return the form in which so many multiply-adds are to be made; None for floats.
+    """Return the form to use for this many multiply-adds; None for floats.
 
     Raises
     ------
     ValueError
-        Where a form is asked for that this processor has not.
+        If the environment asks for a form that this processor does not have.
     """
     asked = os.environ.get(FORM_VARIABLE, "")
     if not asked:
@@ -283,7 +283,7 @@ def pack_counts(weights: NDArray[np.floating] | NDArray[np.uint8]) -> Counts:
 
 
 def unpack_counts(packed: Counts, replicates: int, units: int) -> NDArray[np.uint8]:
-    """Return the (replicate, unit) counts that `pack_counts` has laid out; those that `draw_counts` counts, without a draw."""
+    """Return the (replicate, unit) counts that `pack_counts` has laid out; also those of `draw_counts`, without drawing again."""
     blocks, quads = packed.shape[:2]
     rows = np.ascontiguousarray(packed.view(np.uint32)[..., 0].transpose(0, 2, 1)).view(np.uint8)
     return np.ascontiguousarray(rows.reshape(LANES * blocks, 4 * quads)[:replicates, :units])

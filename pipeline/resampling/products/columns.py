@@ -2,12 +2,12 @@
 
 Many statistics are nearly known from others. The n-grams of order k in a sentence of L words number
 max(L − k + 1, 0) = L − (k − 1) + Σ_{j < k − 1} (k − 1 − j) [L = j]: the length, a constant, and something in very short
-sentences only. A metric declares which statistic follows which; here the integers decide whether it is so. A follower is
+sentences only. A metric declares which statistic follows which; here the integers show whether it does. A follower is
 
     y = x + factor · t + z,   x the statistic it follows, t a column shared by systems, z nearly everywhere 0,
 
 and needs no product of its own: x is multiplied anyway, t once for all systems, z over the few units where it is not 0.
-All of it is exact in integers, so that no sum depends on what was saved.
+All of this is exact in integers, so no sum depends on what was left out.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class StatisticColumns:
     factor : (row,) float64
         Of t.
     n_statistics : dict of int to int
-        Of each measure.
+        Number of statistics of each measure.
     """
 
     contraction: Contraction
@@ -71,14 +71,14 @@ class StatisticColumns:
         Parameters
         ----------
         wanted : iterable of Wanted
-            What sums will be asked for; the same may be wanted twice.
+            The statistics whose sums will be needed; one may be named twice.
         n_units, n_draws : int
-            Units of a column, and the largest sum that a row of the weights to come has.
+            Units of a column, and the largest sum of a row of weights.
 
         Raises
         ------
         ValueError
-            Where sums would not be exact.
+            If sums would not be exact.
         """
         builder = _Builder(n_units, n_draws)
         n_statistics: dict[int, int] = {}
@@ -110,7 +110,7 @@ class Sums:
 
     @property
     def replicates(self) -> int:
-        """Of the batch."""
+        """How many replicates the batch has."""
         return self._product.replicates
 
     def of(self, index: int, systems: NDArray[np.int64], statistic: int) -> NDArray[np.float64]:
@@ -119,7 +119,7 @@ class Sums:
         return self._put_together([place[index, system, statistic] for system in systems.tolist()], None)
 
     def statistics(self, index: int, system: int, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return (statistic, replicate) sums of one system; ``out`` is written and given back where it is there."""
+        """Return (statistic, replicate) sums of one system; ``out`` is filled and returned if given."""
         place = self._columns.place
         return self._put_together([place[index, system, k] for k in range(self._columns.n_statistics[index])], out)
 

@@ -43,7 +43,7 @@ def largest_magnitude(values: NDArray[np.signedinteger[Any]]) -> int:
 
 
 class DistinctColumns:
-    """Columns of whole numbers, equal ones once: a product with one fixed column tells them apart, or lets them be compared.
+    """Columns of whole numbers, equal ones once: only columns with the same product with one fixed column are compared.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class DistinctColumns:
         self._factors = np.empty(0, np.int64)
 
     def number(self, column: NDArray[np.int64]) -> int:
-        """Return which of the columns is equal to one, which is added if none is.
+        """Return the number of the column that is equal to this one, which is added if there is none.
 
         Examples
         --------
@@ -83,7 +83,7 @@ def is_sparse(column: NDArray[np.int64]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Summed columns of a batch of replicates; a column has one number, over the three arrays in this order.
+    """Summed columns of a batch of replicates; columns are numbered through the three arrays in this order.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Product:
     wide : (column, ≥ replicate) float64
         Columns that float32 cannot sum exactly.
     replicates : int
-        So many are sums; what lies beyond is none.
+        How many replicates have sums; what lies beyond has no meaning.
     """
 
     narrow: NDArray[Any]
@@ -133,7 +133,7 @@ class Contraction:
     def multiply(self, weights: NDArray[np.float32], *, out: NDArray[np.float32] | None = None) -> Product:
         """Sum the columns over (replicate, unit) weights; the replicate axis of the result is contiguous.
 
-        ``out``, (narrow column, replicate), is written where it is given: fresh memory costs a few per cent of the product.
+        ``out``, (narrow column, replicate), is filled if given: fresh memory costs a few per cent of the product.
         """
         empty = np.empty((0, len(weights)))
         return Product(
@@ -152,12 +152,12 @@ def plan_contraction(columns: Sequence[NDArray[np.int64]], *, n_units: int, n_dr
     columns : sequence of (unit,) int64
         Statistics of systems; equal columns are multiplied once.
     n_units, n_draws : int
-        Units of a column, and the largest sum that a row of the weights to come has.
+        Units of a column, and the largest sum of a row of weights.
 
     Raises
     ------
     ValueError
-        Where ``n_draws · max|statistic|`` reaches 2**53.
+        If ``n_draws · max|statistic|`` reaches 2**53.
 
     Examples
     --------

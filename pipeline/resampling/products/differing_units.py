@@ -1,11 +1,11 @@
-"""On how many of the units drawn two systems differ, of statistics that are 0 or 1: bits, in place of a column for every pair.
+"""On how many of the units drawn two systems differ, for statistics of 0 and 1: by bits, without a column for every pair.
 
-A replicate is a row of units, one for each draw, and a system on it a row of bits. Where these lie side by side, the number for a
-pair is that of the bits set in the exclusive or of two rows: 64 units of a replicate in three instructions, a quarter of what
-products in bytes take. What is counted are whole numbers, the same as those of any product.
+A replicate is a row of units, one for each draw, and each system has a row of bits on it. The number for a pair is that of the bits
+set in the exclusive or of two rows: 64 units take three instructions, a quarter of the time of products in bytes. The numbers are
+the same as those of any product.
 
-The bits of a system in the order of draws are found for 64 draws of 64 systems at a time. The rows of the units drawn, each with a
-bit of every system, are a square of bits, which is transposed (Warren, Hacker's Delight, section 7–3), sixteen replicates at once.
+The bits of systems are put into the order of draws for 64 draws of 64 systems at a time. The rows of the units drawn, each with a
+bit for every system, are a square of bits, which is transposed (Warren, Hacker's Delight, section 7–3), sixteen replicates at once.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class DifferingUnits:
     draws : Draws
         At most `MOST_UNITS` draws.
     replicates : int
-        0 … are counted.
+        How many are counted, from 0 on.
     values : (system, unit) int64
         0 or 1.
     pairs : (pair, 2) int64
         Of systems, in the order in which they will be asked for.
     memory_bytes : int
-        For numbers that are held. They are counted for as many pairs at a time, as the bits are laid out for each time anew.
+        For the numbers held at a time: those of as many pairs as fit. The bits are laid out again for the next pairs.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ def rows_of_bits(values: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def room_for_bits(rows: NDArray[np.uint64], n_draws: int) -> NDArray[np.uint64]:
-    """Return (system, word, replicate) zeros, which `lay_out` fills but for the last row: that of a system with no bit set."""
+    """Return (system, word, replicate) zeros: `lay_out` fills all but the last row, which is a system with no bit set."""
     return np.zeros((_WORD * rows.shape[1] + 1, -(-n_draws // _WORD), BITS_SIDE_BY_SIDE), np.uint64)
 
 
@@ -127,13 +127,13 @@ def lay_out(key: np.uint64, first: np.uint64, n_draws: int, rows: NDArray[np.uin
 
 @bare_kernel
 def _count_pairs(bits: NDArray[np.uint64], pairs: NDArray[np.int64], first: int, out: NDArray[np.uint16]) -> None:
-    """Fill the numbers of as many replicates as lie side by side, from the ``first`` on."""
+    """Fill the numbers of the replicates that lie side by side, from ``first`` on."""
     count_in_threes(bits, pairs, np.arange(len(pairs)), out.ctypes.data + out.itemsize * first, out.itemsize * out.shape[1])
 
 
 @kernel
 def count_in_threes(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: NDArray[np.int64], out: int, row: int) -> None:
-    """Write on how many of the units drawn the systems of pairs differ, of pairs with the same first system up to three at once.
+    """Write on how many units drawn the systems of each pair differ; up to three pairs with one first system are counted at once.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ def count_in_threes(bits: NDArray[np.uint64], pairs: NDArray[np.int64], order: N
     pairs : (pair, 2) int64
         Of systems.
     order : (pair,) int64
-        In which they are counted: best with those of a system one after the other.
+        The order in which they are counted: best with the pairs of a system next to each other.
     out : address of uint16
-        Of the first pair; each has as many numbers as replicates lie side by side.
+        That of the first pair; a pair has a number for each of the replicates that lie side by side.
     row : int
-        Bytes from a pair to the next.
+        Bytes from one pair to the next.
     """
     words, base, size = bits.shape[1], bits.ctypes.data, 8 * bits.shape[1] * bits.shape[2]
     place = 0

@@ -1,8 +1,7 @@
 """Columns side by side in words: one sum of a word is the sums of several columns.
 
-Each column is moved so that its smallest number is 0, and takes as many bits of a word as its largest possible sum has. No sum
-reaches the bits of its neighbour, so that they can be taken apart again, and a column that is the same number everywhere takes
-no bits at all.
+Each column is shifted so that its smallest number is 0, and takes as many bits of a word as its largest possible sum has. No sum
+reaches the bits of its neighbour, so sums can be taken apart again. A column that is the same number everywhere takes no bits.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class PackedColumns:
 
     @classmethod
     def of(cls, columns: NDArray[np.int64], *, n_draws: int, bits: int, most_words: int) -> Self | None:
-        """Pack (column, unit) numbers into words of a number of bits; None if that takes more than ``most_words``.
+        """Pack (column, unit) numbers into words of ``bits`` bits; None if that takes more than ``most_words``.
 
         Examples
         --------

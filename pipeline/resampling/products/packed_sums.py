@@ -1,4 +1,4 @@
-"""The sums of few columns of small numbers, added up as units are drawn: nothing is counted, and nothing is multiplied.
+"""The sums of few columns of small numbers, added up while units are drawn, without counts and products.
 
 Columns stand side by side in words of 64 bits, and adding the word of each unit drawn adds all columns at once. Three systems that
 are right or wrong on each of 1000 items fit into half a word.

@@ -1,6 +1,6 @@
-"""The sums of a batch of swaps: bits counted or, of columns of many bits and where that is faster, bytes multiplied.
+"""The sums of a batch of swaps: by counting bits or, for columns of many bits and if that is faster, by multiplying bytes.
 
-Both give the same integers: no number depends on which of them a processor can do.
+Both give the same integers: no number depends on the processor.
 """
 
 from __future__ import annotations

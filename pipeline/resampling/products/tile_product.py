@@ -1,8 +1,8 @@
 """Counts times statistics with AMX tiles: the layout of columns, and the kernel.
 
-The counts of a block of replicates are a tile as they lie: sixteen quads of units, each with four units of sixteen replicates. So
-are the sums of sixteen columns and replicates. Only the columns are laid out anew, sixteen by sixteen quads, so that a tile of them
-lies without gaps.
+The counts of a block of replicates already are a tile: sixteen quads of units, each with four units of sixteen replicates. So are
+the sums of sixteen columns on sixteen replicates. Only the columns need another layout, sixteen columns by sixteen quads, so that a
+tile of them has no gaps.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _ONE_PANEL, _TWO_PANELS = (tile_dot(panels) for panels in (1, 2))
 def lay_tiles(rows: NDArray[np.int8], laid: NDArray[np.int8]) -> None:
     """Fill (panel, step, 16, 64) zeros with (column, 4 · quad) digits.
 
-    A panel is 16 columns, a step 16 quads. The last step is that of the last 16 quads, as nothing is read beyond the counts: what
-    the step before it has of them stays 0.
+    A panel is 16 columns, a step 16 quads. The last step is the last 16 quads, since nothing may be read beyond the counts;
+    quads that the step before has too are 0 in it.
     """
     panels, steps = laid.shape[:2]
     width = rows.shape[1]
@@ -46,7 +46,7 @@ def multiply_tiles(counts: NDArray[np.uint8], laid: NDArray[np.int8], out: NDArr
     Raises
     ------
     RuntimeError
-        Where this process may not use the tiles: the first of their instructions would end it.
+        If this process may not use the tiles: their first instruction would end it.
     """
     if not may_use_tiles():
         raise RuntimeError("the tiles of AMX are not granted to this process")
