@@ -105,9 +105,10 @@ def parse_table(lines: Lines) -> Table:
     """Split lines into a header and rows.
 
     Fields may stand in double quotes; where tabs separate them, only if all names of the header do. A first line ``sep=;`` names
-    the separator. Lines that are empty are no rows, and neither are rows of nothing but empty fields at the end, as spreadsheets
-    leave them behind; they are told, but for empty lines at the end. In a single column an empty line is an empty value. Values
-    stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
+    the separator. A blank behind each separator of the header is no part of a name or a field. Lines that are empty are no rows,
+    and neither are rows of nothing but empty fields at the end, as spreadsheets leave them behind; they are told, but for empty
+    lines at the end. In a single column an empty line is an empty value. Values stay strings: ``1.0``, ``NA`` and ``007`` are what
+    the file says.
 
     Raises
     ------
@@ -232,7 +233,7 @@ def _split(values: Sequence[str], head: Head, source: str) -> list[tuple[int, tu
         return [(line, (value,)) for line, value in enumerate(below, start=first)]
     if head.delimiter == "\t" and not _all_quoted(head.line):
         return [(line, tuple(value.split("\t"))) for line, value in enumerate(below, start=first)]
-    return list(_split_quoted(below, head.delimiter, first, source))
+    return list(_split_quoted(below, head.delimiter, first, source, spaced=_is_spaced(head)))
 
 
 def _all_quoted(header: str) -> bool:
@@ -240,8 +241,13 @@ def _all_quoted(header: str) -> bool:
     return all(re.fullmatch('"(?:[^"]|"")*"', name) for name in header.split("\t"))
 
 
-def _split_quoted(values: Sequence[str], delimiter: str, first: int, source: str) -> _Rows:
-    reader = csv.reader((value + "\n" for value in values), delimiter=delimiter, strict=True)
+def _is_spaced(head: Head) -> bool:
+    """Tell whether a blank follows every separator of a header, as where a table is typed: it is then no part of a field."""
+    return all(part.startswith(" ") for part in head.line.split(head.delimiter)[1:])
+
+
+def _split_quoted(values: Sequence[str], delimiter: str, first: int, source: str, *, spaced: bool) -> _Rows:
+    reader = csv.reader((value + "\n" for value in values), delimiter=delimiter, strict=True, skipinitialspace=spaced)
     while True:
         line = reader.line_num + first
         try:

@@ -44,7 +44,7 @@ def _fields(line: str, delimiter: str) -> list[str]:
     >>> _fields('item,one,"two, the second"', ",")
     ['item', 'one', 'two, the second']
     """
-    split = line.split(delimiter) if delimiter == "\t" else next(csv.reader([line], delimiter=delimiter))
+    split = line.split(delimiter) if delimiter == "\t" else next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
     return [field.strip().strip('"') for field in split]
 
 

@@ -106,6 +106,16 @@ def test_quotes_of_csv_hold_separators_quotes_and_line_ends(tmp_path: Path) -> N
     assert told == ["the column 'note' holds text, and was left out"]
 
 
+def test_blanks_behind_every_separator_of_the_header_are_no_part_of_fields(tmp_path: Path) -> None:
+    found, told = read(tmp_path, 'item, "A, x", B\n"q, 1", 1, 2\nq2,3, 4\n')
+    assert list(found) == ["A, x", "B"]
+    assert found["B"].ids == ("q, 1", "q2")
+    assert found["A, x"].columns == {"score": ("1", "3")}
+    assert told == []
+    found, _ = read(tmp_path, "item, A,B\nq1, 1,2\nq2,3,4\n")  # behind one of them it may be meant
+    assert list(found) == [" A", "B"]
+
+
 def test_quotes_between_tabs_are_quotes_where_the_whole_header_has_them(tmp_path: Path) -> None:
     found, told = read(tmp_path, '"item"\t"A, ""x"""\t"B"\n"q1"\t"1"\t2\n"q2"\t3\t4\n', "t.tsv")
     assert list(found) == ['A, "x"', "B"]
