@@ -1,1 +1,1 @@
-"""One published procedure or tool a module; `registry` finds them by name, those of other installed packages too."""
+"""One published procedure or tool in each module; `registry` finds them by name, and those of other installed packages."""

@@ -13,8 +13,8 @@ PRESET = Preset(
     prints="p(x), one-sided",
     null="A is not the better one",
     misleads=(
-        "One-sided, with the side chosen after looking: read as “A and B differ” it rejects 2α, .10 at .05, and .12 to .26 with "
-        "20 discordant units of 100 or of 20. The strict > leaves ties out: identical outputs have p = 0."
+        "One-sided, with the side chosen after looking: read as “A and B differ” it rejects 2α of true nulls, .10 at .05, and "
+        ".12 to .26 if 20 units of 100 or of 20 are discordant. The strict > leaves ties out: identical outputs have p = 0."
     ),
     reference="Berg-Kirkpatrick, Burkett and Klein 2012, D12-1091, Fig. 1",
     # The interval that belongs to the p of verdicts comes first, beside it the one that its own p inverts.

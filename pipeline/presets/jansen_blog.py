@@ -13,9 +13,9 @@ PRESET = Preset(
     prints="the proportion of samples whose mean difference is at or below zero",
     null="A is not the better one",
     misleads=(
-        "One-sided, with the side chosen after looking: read as “A and B differ” it rejects .115 of nulls at .05 with 20 "
-        "discordant units. Its ≤ counts ties, which are many where few units are discordant: 2 wins and no loss in 100 units have "
-        "p = .13."
+        "One-sided, with the side chosen after looking: read as “A and B differ” it rejects .115 of true nulls at .05 with 20 "
+        "discordant units. Its ≤ counts ties, and there are many if few units are discordant: 2 wins and no loss in 100 units "
+        "have p = .13."
     ),
     reference="Jansen, “Bootstrap resampling in NLP” (blog post), with a program in Scala",
     # The interval that belongs to the p of verdicts comes first, beside it the one that its own p inverts.

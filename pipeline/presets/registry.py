@@ -1,4 +1,4 @@
-"""Presets by name, those of other installed packages too; each is imported when it is asked for."""
+"""Presets by name, including those of other installed packages; each is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from pipeline.plugins import PluginValues
 __all__ = ["PRESETS"]
 
 PRESETS = PluginValues("presets", Preset)
-"""By name. A preset's own number stands in a column of that name."""
+"""By name. A preset's own number is in a column with that name."""

@@ -20,8 +20,8 @@ PRESET = Preset(
     prints="p of both tests, side by side",
     null="bootstrap: the expected scores of A and B are equal; randomization: the outputs of A and B are exchangeable unit by unit",
     misleads=(
-        "The bootstrap test compares the fold of a distribution about δ with that of one about 0: it rejects .110 of nulls at .05 "
-        "and .246 at .10, and p is about .43 where δ is 0. What is liberal there is the convention, more than the bootstrap. The "
+        "The bootstrap test folds a distribution that is centred at δ as if it were centred at 0: it rejects .110 of true nulls "
+        "at .05 and .246 at .10, and p is about .43 if δ is 0. The convention is to blame for that more than the bootstrap. The "
         "randomization test has its level wherever outputs are exchangeable."
     ),
     reference="Riezler and Maxwell 2005, W05-0908, Figs. 1 and 2",

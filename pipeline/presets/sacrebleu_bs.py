@@ -20,9 +20,9 @@ PRESET = Preset(
     prints="score (mean ± half width of the percentile interval), then (p = …), starred up to .05",
     null="the expected scores of A and B are equal",
     misleads=(
-        "The convention of riezler-maxwell-2005 with > in place of ≥: .110 of nulls at .05. With the tool's default, b = 1000, a p "
-        "of .05 has an error of ± .014. The interval is of the system's own score: two that overlap say nothing of the difference. "
-        "Identical outputs have p = 1/(b + 1)."
+        "It uses the convention of riezler-maxwell-2005 with > in place of ≥, and rejects .110 of true nulls at .05. With the "
+        "tool's default, b = 1000, a p of .05 has an error of ± .014. The interval is for the system's own score: whether two "
+        "of them overlap says nothing about the difference. Identical outputs have p = 1/(b + 1)."
     ),
     reference="Post 2018, W18-6319, doi:10.18653/v1/W18-6319; sacreBLEU 2.6, --paired-bs",
     settings={"seed": 12345, "resampling.intervals": ["symmetric", "percentile"]},

@@ -1,10 +1,10 @@
 """The paired tests of sacreBLEU 2.6, number for number: its draws, its counts, and its own functions for scores.
 
-Both draw from NumPy's `default_rng(seed)`, anew for every system, so that all systems meet the same samples. Given the same
-statistics, seed, NumPy and C library, p-values, means and half widths are those that the tool prints, bit for bit: sums are added
-in float32 in the order of the draws, and each row is scored by the tool from the number type that it meets there: Python's for the
-test set, int64 after swaps, float32 after resampling. Beside another library a score may differ in its last bit, and a p-value by
-1/(b + 1) where a comparison hangs on it.
+Both draw from a new `default_rng(seed)` of NumPy for every system, so all systems get the same samples. Given the same statistics,
+seed, NumPy and C library, p-values, means and half widths are those that the tool prints, bit for bit: sums are added in float32 in
+the order of the draws, and the tool scores each row from the number type that it has there: Python's for the test set, int64 after
+swaps, float32 after resampling. With another library a score may differ in its last bit, and a p-value by 1/(b + 1) for each
+comparison that depends on it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ RowScore = Callable[[Sequence[Any] | NDArray[Any]], Any]
 """The score, in percent, of one row of summed statistics, whose numbers may be Python's, int64, float64 or float32."""
 
 SEED = 12345
-"""What sacreBLEU takes where the environment variable SACREBLEU_SEED is not set."""
+"""The seed of sacreBLEU if the environment variable SACREBLEU_SEED is not set."""
 
 DRAWN_BYTES = 2**30
 """For the draws that the tool makes at once."""
 
 SYSTEMS = 32
-"""Whose statistics are held at a time, beside the baseline's."""
+"""How many systems' statistics are held at a time, beside the baseline's."""
 
 _EXACT = 2.0**53
 _ROWS = 1024  # masks that are held as numbers at a time
@@ -56,7 +56,7 @@ _ROWS = 1024  # masks that are held as numbers at a time
 
 @dataclass(frozen=True, eq=False)
 class PairedResults:
-    """What the tool prints, one entry a system; the first is the baseline.
+    """What the tool prints, one entry for each system; the first is the baseline.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def paired_bootstrap(
     replicates : int, optional
         b.
     seed : int, optional
-        Above 0: the tool takes 0 for "no seed", and its numbers cannot be met.
+        Above 0: the tool takes 0 for "no seed", and its numbers cannot be repeated.
     """
     units = _check(statistics, replicates, seed)
     drawn = np.random.default_rng(seed).choice(units, size=(replicates, units), replace=True)
@@ -141,7 +141,7 @@ def paired_randomization(
     Parameters
     ----------
     statistics, score, seed
-        As of `paired_bootstrap`. Sums of whole numbers are exact; of others they are added as NumPy multiplies matrices.
+        As of `paired_bootstrap`. Sums of whole numbers are exact; others are added as NumPy multiplies matrices.
     trials : int, optional
         R.
     confidence : int, optional
@@ -201,7 +201,7 @@ def _against_baseline(data: PresetData, test: Callable[[NDArray[Any], RowScore],
 
 
 def _as_tool(metric: Metric) -> ToolMetric | None:
-    """Return the tool's metric that scores sums as this one does; None where it has none."""
+    """Return the tool's metric that scores sums as this one does; None if it has none."""
     if isinstance(metric, Bleu):
         value = metric.smooth_value or None
         return BLEU(smooth_method=metric.smooth, smooth_value=value, effective_order=metric.effective_order)
