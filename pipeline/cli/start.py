@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -167,6 +168,7 @@ def init(
     if not schema.exists():
         write_output(schema, (schema_text() + "\n").encode())
         tell(f"written: {schema}, from which an editor proposes keys and names")
+    tell(f"next: pipeline run {shlex.quote(str(output))}")
     click.echo(str(output))
 
 

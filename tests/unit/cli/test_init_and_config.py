@@ -30,6 +30,7 @@ def test_a_study_of_the_files_of_a_folder_gives_the_numbers_of_compare(tmp_path:
     made = run_cli("init", cwd=folder)
     assert made.returncode == 0, made.stderr
     assert made.stdout == "study.yaml\n"
+    assert made.stderr.endswith("\nnext: pipeline run study.yaml\n")
     assert "this folder: 3 outputs, compared with ref.txt" in made.stderr
     assert "baseline: baseline (by its name)" in made.stderr
     text = (folder / "study.yaml").read_text("utf-8")
