@@ -38,7 +38,7 @@ def known_of_systems(name: str, values: Sequence[Any]) -> tuple[Variable, list[A
 
 
 def path_of(name: str) -> str:
-    """Return a variable's directory: its name, but for columns of the user's own naming that may hold anything."""
+    """Return a variable's directory: its name, except for columns that the user has named, whose names may contain anything."""
     return name if re.fullmatch(r"[A-Za-z0-9_]{1,64}", name) else f"column_{digest(name)[:16]}"
 
 
@@ -48,7 +48,7 @@ def create_group(path: Path, attributes: Mapping[str, Any]) -> ZarrGroup | HeldG
 
 
 def create_array(group: ZarrGroup | HeldGroup, variable: Variable, shape: tuple[int, ...], *, in_pieces: bool = False) -> Any:
-    """Make the array of a variable, filled with its fill value; ``in_pieces`` where a task writes some of it."""
+    """Make the array of a variable, filled with its fill value; ``in_pieces`` if tasks write parts of it."""
     path, attributes = path_of(variable.name), variable.attributes
     if path != variable.name:
         attributes["name"] = variable.name

@@ -1,7 +1,7 @@
 """Chunks sealed with checksums: every read is checked against what was written.
 
-Zarr reads a missing chunk as the fill value, and a chunk that was written whole by somebody else as it is. Both would be
-numbers nobody computed, so each array carries a list of its chunks (``checksums.json``, which Zarr does not read).
+Zarr reads a missing chunk as the fill value, and accepts any chunk that somebody else has written. Both would be numbers that
+nobody computed, so each array has a list of its chunks (``checksums.json``, which Zarr does not read).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REBUILD = "`pipeline resume RUN` builds the cube again from the stored results"
 def seal(group: ZarrGroup) -> None:
     """Write the checksums of every array of a group in files, and of the groups below it, with that of its group's attributes.
 
-    They are of what was to be written, not of what is read back: a disk that has lost a part of it does not go unnoticed.
+    They are computed from what was to be written, not from what is read back, so the loss of a part on disk is noticed.
     """
     assert isinstance(group.files, FilesInFolder)
     group.finish()
@@ -47,7 +47,7 @@ def seal(group: ZarrGroup) -> None:
 
 
 def read_seal(array: Path) -> dict[str, int] | None:
-    """Return the checksums of an array's files; None where there is no list."""
+    """Return the checksums of an array's files; None if there is no list."""
     try:
         seal = json.loads((array / SEAL).read_bytes())
         if not isinstance(seal, dict):
@@ -62,7 +62,7 @@ def read_seal(array: Path) -> dict[str, int] | None:
 
 
 def group_is_sound(group: Path, description: bytes) -> bool:
-    """Say whether a group's description is the one that was written, as far as lists tell; those of earlier versions do not."""
+    """Say whether a group's description is the one that was written; lists of earlier versions do not tell."""
     for seal in sorted(group.glob(f"*/{SEAL}"))[:1]:
         sums = read_seal(seal.parent) or {}
         return sums.get(GROUP, zlib.crc32(description)) == zlib.crc32(description)
@@ -70,7 +70,7 @@ def group_is_sound(group: Path, description: bytes) -> bool:
 
 
 def verify_group(group: Path, arrays: list[str]) -> list[Problem]:
-    """List every chunk of these arrays that is missing or not what was written."""
+    """List every chunk of these arrays that is missing or differs from what was written."""
     problems: list[Problem] = []
     for name in arrays:
         try:

@@ -1,4 +1,4 @@
-"""A store of Zarr that holds every chunk to its checksum."""
+"""A store of Zarr that compares every chunk with its checksum."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CheckedStore", "check_descriptions"]
 
 
 class CheckedStore(LocalStore):
-    """A read-only group of a sealed cube: `StoreError` where a chunk is missing or not what was written."""
+    """A read-only group of a sealed cube: `StoreError` if a chunk is missing or differs from what was written."""
 
     def __init__(self, root: Path | str, *, read_only: bool = True) -> None:
         super().__init__(root, read_only=read_only)
@@ -28,19 +28,19 @@ class CheckedStore(LocalStore):
         self._sound: set[str] = set()
 
     async def get(self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Read one key, or a part of it, and hold the whole to its checksum."""
+        """Read one key, or a part of it, and compare the whole with its checksum."""
         self._check_before(key, byte_range)
         return self._checked(key, await super().get(key, prototype, byte_range), whole=byte_range is None)
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read one key, or a part of it, and hold the whole to its checksum."""
+        """Read one key, or a part of it, and compare the whole with its checksum."""
         self._check_before(key, byte_range)
         return self._checked(key, super().get_sync(key, prototype=prototype, byte_range=byte_range), whole=byte_range is None)
 
     def _check_before(self, key: str, byte_range: ByteRequest | None) -> None:
-        """Check a file before the first part of it is read: a part says nothing of the rest, and has no checksum of its own."""
+        """Check a file before the first part of it is read: a part says nothing about the rest, and has no checksum of its own."""
         if byte_range is None or key in self._sound:
             return
         array, part = _split(key)
@@ -68,10 +68,10 @@ class CheckedStore(LocalStore):
 
 
 def check_descriptions(group: Path) -> None:
-    """Raise what Zarr would raise of the first array of a group that has a bad description.
+    """Raise what Zarr would raise about the first array of a group with a bad description.
 
-    Zarr reads all of them at the same time and hears of the first error alone: those of the others, and what it was still
-    waiting for, are printed on standard error when the process ends.
+    Zarr reads all descriptions at the same time and handles only the first error: other errors, and what it was still waiting for,
+    are printed on standard error when the process ends.
     """
     for array in sorted(path for path in group.iterdir() if path.is_dir()):
         try:
@@ -87,7 +87,7 @@ def check_descriptions(group: Path) -> None:
 
 
 def _split(key: str) -> tuple[str, str | None]:
-    """Return the array and the file within it that a key names; None for what belongs to no array."""
+    """Return the array and the file within it that a key names; None for a file that belongs to no array."""
     name, _, rest = key.partition("/")
     return (name, rest) if rest == META or rest == "c" or rest.startswith(("c.", "c/")) else (name, None)
 

@@ -42,10 +42,10 @@ class Pieces(Protocol):
 class CubeWriter:
     """Write the cube of one test set below a ``cubes.zarr`` directory.
 
-    The cube grows under a temporary name and takes its own when the ``with`` block ends well, in place of an older one.
-    When the block fails nothing is left. Blocks may come in any order; those that cover whole chunks (`CHUNKS`) are
-    written fastest. Memory is that of one block. The files depend on the content alone. Where `hold_cubes` holds the directory the
-    cube is made in memory, and there are no files.
+    The cube is written under a temporary name and gets its own, replacing an older one, when the ``with`` block ends well; if the
+    block fails nothing is left. Blocks may come in any order; those that cover whole chunks (`CHUNKS`) are written fastest. Memory
+    is that of one block. The files depend on the content alone. If `hold_cubes` holds the directory, the cube is made in memory,
+    without files.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class CubeWriter:
             self._abandon(error)
 
     def write_columns(self, metric: str, size: str, values: Mapping[str, ArrayLike], *, first_pair: int | None = None) -> None:
-        """Write variables (system,) or (pair,) by their names: of all, or of the pairs from ``first_pair``."""
+        """Write variables (system,) or (pair,) by their names: for all, or for the pairs from ``first_pair`` on."""
         at = self.layout.positions(metric=metric, test_size=size)
         for name, value in values.items():
             self._put(name, at, value, () if first_pair is None else (first_pair,))
@@ -147,15 +147,15 @@ class CubeWriter:
 
     @property
     def takes_packed_scores(self) -> bool:
-        """Whether scores may be written as they are packed: there are no packed ones in memory."""
+        """Say whether scores may be written as they are packed; in memory nothing is packed."""
         return not isinstance(self._group, HeldGroup)
 
     def write_packed_scores(
         self, metric: str, size: str, first_replicate: int, packed: Sequence[bytes | memoryview], *, first_system: int = 0
     ) -> None:
-        """Write whole chunks' scores of kept replicates as `pipeline.store.packing` has packed them, one piece a system.
+        """Write the scores of kept replicates in whole chunks, packed by `pipeline.store.packing`: a piece for each system.
 
-        A chunk is that of `CHUNKS` systems, or of those that are left, on `CHUNKS` replicates, or all where there are fewer.
+        A chunk has `CHUNKS` systems and `CHUNKS` replicates, or as many as are left.
         """
         step = CHUNKS["system"]
         at = self.layout.positions(metric=metric, test_size=size)
@@ -196,7 +196,7 @@ class CubeWriter:
             self._array(name)[region] = values
 
     def read(self, name: str, metric: str, size: str, *, procedure: str | None = None) -> NDArray[Any]:
-        """Return what has been written of a variable for one metric and test size."""
+        """Return what has been written to a variable for one metric and test size."""
         at: dict[str, Any] = dict(zip(("metric", "test_size"), self.layout.positions(metric=metric, test_size=size), strict=True))
         at["procedure"] = self._procedure(procedure)[0]
         return np.asarray(self._array(name)[tuple(at.get(dimension, slice(None)) for dimension in VARIABLES[name].dims)])
@@ -215,7 +215,7 @@ class CubeWriter:
     ) -> None:
         """Write the statistics (system, item, statistic) of some systems, into the metric's own group; ``units`` of the items.
 
-        ``groups`` are what is known of items besides: ``stratum`` of their units, ``document``.
+        ``groups`` are what else is known about items: the ``stratum`` of their units, and their ``document``.
         """
         self.layout.positions(metric=metric)
         path = f"statistics/{digest(metric)[:16]}"

@@ -1,6 +1,6 @@
 """Cubes held in memory by the process that makes and reads them, for runs that keep nothing.
 
-They are read as cubes in files are, but to write a file for every variable and open it again takes longer than a small comparison.
+They are read like cubes in files. Writing a file for every variable and opening it again would take longer than a small comparison.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def find_held(path: Path) -> dict[str, HeldGroup] | None:
 
 
 class HeldGroup:
-    """What a cube is written into: arrays by path, and groups below it.
+    """A group in memory that a cube is written into: arrays by path, and groups below it.
 
     Parameters
     ----------
     attributes : mapping
-        As files have them: plain JSON.
+        Plain JSON, as in files.
     """
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:

@@ -95,7 +95,7 @@ def write_slot(path: Path, slot: str, cube: SlotCube) -> None:
 def open_history(path: Path | str) -> xr.Dataset:
     """Return the slots of a history as one dataset along ``slot``, in the order in which they were added.
 
-    Where a slot has no such system, pair or threshold, numbers are nan and sides 0, "not measured". ``number``, ``run`` and
+    If a slot lacks a system, pair or threshold, its numbers are nan and its sides 0, "not measured". ``number``, ``run`` and
     ``level`` of slots are coordinates.
 
     Parameters

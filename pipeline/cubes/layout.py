@@ -60,7 +60,7 @@ class CubeLayout:
     Parameters
     ----------
     study, test_set : str
-        Names; the test set's name decides the directory (by digest), so it may hold anything.
+        Names; the test set's directory is a digest of its name, so the name may contain anything.
     metrics : sequence of MetricInfo
     test_sizes : sequence of (str, int)
         Label and number of units of each test size.
@@ -79,12 +79,12 @@ class CubeLayout:
     alpha : float
     procedures, conventions, adjustments, intervals, presets : sequence of str
     coordinates : mapping of str to sequence
-        What is known of the systems: text, numbers, or None where it is not known. A name that a cube uses itself
+        What is known about the systems: text, numbers, or None where it is not known. A name that a cube uses itself
         (``score``) becomes ``table_score``.
     attrs : mapping
         More plain values that belong to the cube.
     without : collection of str
-        Variables that it has no values for, and does not hold.
+        Variables for which there are no values, and which the cube does not have.
     """
 
     study: str
@@ -193,7 +193,7 @@ class CubeLayout:
 
 
 def chunk_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the chunks of a variable: all of it where it is small, else its pieces."""
+    """Return the chunks of a variable: all of it if it is small, else its pieces."""
     return shape if is_small(variable, shape) else piece_shape(variable, shape)
 
 
@@ -204,17 +204,17 @@ def is_small(variable: Variable, shape: tuple[int, ...]) -> bool:
 
 
 def piece_shape(variable: Variable, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the pieces of a variable that each have one writer: a fixed grid, or the whole length where that is shorter."""
+    """Return the pieces of a variable that each have one writer: a fixed grid, or the whole length if that is shorter."""
     grid = {**CHUNKS, **variable.chunks}
     return tuple(max(1, min(length, grid.get(dimension, length))) for dimension, length in zip(variable.dims, shape, strict=True))
 
 
 def inner_shape(variable: Variable, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the pieces that chunks of a variable are cut into again; None where they are not."""
+    """Return the pieces that chunks of a variable are cut into; None if they are not cut."""
     cut = zip(variable.dims, chunks, strict=True)
     return tuple(variable.inner.get(dimension, length) for dimension, length in cut) if variable.inner else None
 
 
 def cube_name(test_set: str) -> str:
-    """Return the directory name of a test set's cube: a digest, since names may hold anything."""
+    """Return the directory name of a test set's cube: a digest, since names may contain anything."""
     return digest(test_set)[:16]

@@ -1,4 +1,4 @@
-"""Parts of a cube that other processes make: the same chunks, encoded, to be put into the cube as they are."""
+"""Parts of a cube that other processes make: its chunks, encoded, to be put into the cube as they are."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["EncodedPieces", "PieceWriter"]
 
 
 class PieceWriter(CubeWriter):
-    """Write some of a cube's chunks into memory, in place of a cube.
+    """Write some of a cube's chunks into memory, instead of into a cube.
 
-    What is written must cover whole chunks: a chunk has one writer. `chunks` gives them as the files of the cube will hold
-    them, for `pipeline.cubes.cube.CubeWriter.adopt`.
+    What is written must cover whole chunks: a chunk has one writer. `chunks` returns them as they will be in the files of the cube,
+    for `pipeline.cubes.cube.CubeWriter.adopt`.
 
     Parameters
     ----------

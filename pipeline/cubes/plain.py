@@ -1,6 +1,6 @@
 """Labelled arrays with the part of xarray's interface that reports and the package's own analyses use.
 
-To import Zarr and xarray takes longer than a small comparison, and every read through them goes by an event loop.
+Importing Zarr and xarray takes longer than a small comparison, and every read through them goes through an event loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class StoredRegion:
     ----------
     array : ZarrArray
     region : sequence of int or range, optional
-        The place along each dimension of the array, or the places; all where it is not given.
+        The position along each dimension of the array, or the positions; all by default.
     """
 
     def __init__(self, array: ZarrArray, region: tuple[int | range, ...] | None = None) -> None:
@@ -53,7 +53,7 @@ class StoredRegion:
 
 @dataclass(frozen=True, eq=False)
 class PlainArray:
-    """A labelled array: ``labels`` has the place of each label along the dimensions that have any."""
+    """A labelled array: ``labels`` has the position of each label along the dimensions that have labels."""
 
     dims: tuple[str, ...]
     source: NDArray[Any] | StoredRegion
@@ -62,7 +62,7 @@ class PlainArray:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The values, which are read each time where they are in files."""
+        """The values; those in files are read each time."""
         return np.asarray(self.source)
 
     @property
@@ -76,7 +76,7 @@ class PlainArray:
         return dict(zip(self.dims, self.shape, strict=True))
 
     def sel(self, indexers: Mapping[str, Any] | None = None, /, **more: Any) -> PlainArray:
-        """Return the part at a label of each of some dimensions; KeyError for an unknown label or dimension."""
+        """Return the part at one label along each of some dimensions; KeyError for an unknown label or dimension."""
         asked = {**(indexers or {}), **more}
         return self.isel({dimension: self.labels[dimension][label] for dimension, label in asked.items()})
 
@@ -133,7 +133,7 @@ def label_arrays(attributes: Mapping[str, Any], arrays: Mapping[str, PlainArray]
     Parameters
     ----------
     attributes : mapping
-        Of the group; ``coordinates`` has the paths of those that are not named as their dimension.
+        Those of the group; ``coordinates`` has the paths of coordinates whose name is not that of their dimension.
     arrays : mapping
         By path.
     """

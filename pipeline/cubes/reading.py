@@ -34,8 +34,8 @@ __all__ = [
 def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
     """Open the cubes of a run by name of the test set, sorted by name.
 
-    Coordinates are loaded, variables when they are used. `StoreError` (P707, P708) where something is missing or damaged,
-    here or when it is used. Cubes that are held in memory are `PlainCube`, which has what reports and our own analyses use.
+    Coordinates are loaded at once, variables when they are used. Raises `StoreError` (P707, P708) if something is missing or
+    damaged, here or on use. Cubes that are held in memory are `PlainCube`, which has what reports and our own analyses use.
     """
     held = find_held(Path(path))
     if held is not None:
@@ -48,7 +48,7 @@ def open_cubes(path: Path | str) -> dict[str, xr.Dataset]:
 
 
 def open_statistics(path: Path | str, test_set: str) -> dict[str, xr.Dataset]:
-    """Open the statistics of a test set by name of the metric; empty where none were written."""
+    """Open the statistics of a test set by name of the metric; empty if none were written."""
     held = find_held(Path(path))
     if held is not None:
         opened = [group.open() for group in held[test_set].groups.values()]
@@ -103,7 +103,7 @@ def _digest_values(array: xr.Variable) -> str:
 
 
 def list_groups(path: Path) -> list[Path]:
-    """Return the groups of a ``cubes.zarr``, one a test set; `StoreError` (P708) where there is no such directory."""
+    """Return the groups of a ``cubes.zarr``, one for each test set; `StoreError` (P708) if there is no such directory."""
     try:
         found = sorted(folder for folder in path.iterdir() if re.fullmatch(r"[0-9a-f]{16}", folder.name))
     except OSError as error:
@@ -112,12 +112,12 @@ def list_groups(path: Path) -> list[Path]:
 
 
 def list_subgroups(group: Path) -> list[Path]:
-    """Return the groups of a test set's statistics, one a metric."""
+    """Return the groups of a test set's statistics, one for each metric."""
     return sorted((group / "statistics").glob("[0-9a-f]*"))
 
 
 def read_attributes(group: Path) -> dict[str, Any]:
-    """Return the attributes of a group; `StoreError` (P708) where they are missing or damaged."""
+    """Return the attributes of a group; `StoreError` (P708) if they are missing or damaged."""
     try:
         description = (group / "zarr.json").read_bytes()
         attributes: dict[str, Any] = json.loads(description)["attributes"]
@@ -168,7 +168,7 @@ def _with_plain_coordinates(dataset: xr.Dataset) -> xr.Dataset:
 
 
 def with_names_of_now(dataset: xr.Dataset) -> xr.Dataset:
-    """Return variables of older cubes the names that they have now: the table of adjustments was called ``p_adjusted``."""
+    """Give variables of older cubes the names that they have now: the table of adjustments was called ``p_adjusted``."""
     if dataset.attrs.get("schema_version") == 1 and "adjustment" in getattr(dataset.get("p_adjusted"), "dims", ()):
         return dataset.rename({"p_adjusted": "p_by_adjustment"})
     return dataset

@@ -1,7 +1,7 @@
 """Read cubes in files without xarray and Zarr, which take longer to import than most reports take to make.
 
-What is read is what `pipeline.cubes.reading` reads, and it is held to the same checksums. A group that is not as `CubeWriter` of
-this version writes it is left to xarray, which knows older ones, or says what is wrong with it.
+This reads what `pipeline.cubes.reading` reads, with the same checksums. A group that `CubeWriter` of this version would not have
+written is left to xarray, which can read older ones, or says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["read_cubes", "read_statistics"]
 
 
 def read_cubes(path: Path) -> dict[str, xr.Dataset]:
-    """Return the cubes of a run by name of the test set, sorted by name, for those who need no more than `PlainCube` has.
+    """Return the cubes of a run by name of the test set, sorted by name, for code that needs no more than `PlainCube` has.
 
-    Coordinates are loaded, variables each time they are used. `StoreError` (P707, P708) where something is missing or damaged,
-    here or when it is used.
+    Coordinates are loaded at once, variables each time they are used. Raises `StoreError` (P707, P708) if something is missing or
+    damaged, here or on use.
     """
     if find_held(path) is not None:
         return open_cubes(path)
@@ -44,7 +44,7 @@ def read_cubes(path: Path) -> dict[str, xr.Dataset]:
 
 
 def read_statistics(path: Path, test_set: str) -> dict[str, xr.Dataset]:
-    """Return the statistics of a test set by name of the metric, as `read_cubes` does; empty where none were written."""
+    """Return the statistics of a test set by name of the metric, as `read_cubes` does; empty if none were written."""
     if find_held(path) is not None:
         return open_statistics(path, test_set)
     group = path / digest(test_set)[:16]
@@ -54,14 +54,14 @@ def read_statistics(path: Path, test_set: str) -> dict[str, xr.Dataset]:
 
 
 class _SealedFiles(FilesInFolder):
-    """Files of a group, each held to its checksum."""
+    """Files of a group, each compared with its checksum."""
 
     def __init__(self, root: Path, sums: Mapping[str, Mapping[str, int]]) -> None:
         super().__init__(root)
         self._sums = sums
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file has, None where none was written; `StoreError` where it is missing or is not what was written."""
+        """Return the content of a file, None if none was written; `StoreError` if it is missing or is not what was written."""
         array, _, part = path.partition("/")
         try:
             found, expected = super().read(path), self._sums[array].get(part)
@@ -78,7 +78,7 @@ def _read_group(group: Path) -> xr.Dataset:
 
 
 def _read_plain(group: Path, attributes: Mapping[str, Any]) -> PlainCube | None:
-    """Return a group whose arrays are as this version writes them; None where they are not."""
+    """Return a group whose arrays are as this version writes them; None if they are not."""
     if attributes.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         return None
     sums = {path: read_seal(group / path) for path in map(str, attributes["variables"])}
@@ -96,7 +96,7 @@ def _read_plain(group: Path, attributes: Mapping[str, Any]) -> PlainCube | None:
 
 
 def _describe(files: FilesInFolder, path: str, described: Mapping[str, Any]) -> PlainArray | None:
-    """Return an array as it is described; None where `ZarrArray` would read something else than Zarr."""
+    """Return an array as it is described; None if `ZarrArray` would read something else than Zarr does."""
     kind, text = described["data_type"], described["data_type"] == "string"
     codecs, inner = described["codecs"], None
     if codecs[0]["name"] == "sharding_indexed":

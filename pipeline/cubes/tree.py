@@ -22,7 +22,7 @@ NAMES = ("first", "second")
 def open_tree(path: Path | str) -> xr.DataTree:
     """Open the cubes of a run as a tree with a node for each test set; values are read when they are used.
 
-    A node holds what `open_cubes` gives, and its attribute ``test_set`` is the name of the test set.
+    A node has what `open_cubes` returns; its attribute ``test_set`` is the name of the test set.
     """
     return plant_cubes(open_cubes(path))
 
@@ -47,10 +47,10 @@ def plant_cubes(cubes: Mapping[str, xr.Dataset]) -> xr.DataTree:
 
 
 def node_name(test_set: str) -> str:
-    """Return the name of a test set's node, which is its own wherever that can be the name of a node.
+    """Return the name of a test set's node: that of the test set, if a node can have it.
 
-    A slash would lead to a node below, a name of dots alone to another node. They are written as in a URL, and so is the percent
-    sign: two test sets never have the same node.
+    A slash would lead to a node below, a name of only dots to another node. Both are written as in a URL, and so is the percent
+    sign, so two test sets never have the same node.
 
     Examples
     --------
@@ -62,14 +62,14 @@ def node_name(test_set: str) -> str:
 
 
 class PairIndex(xr.Index):
-    """Selects pairs by the names of their systems: both for one pair, or one for all pairs in which it has that place.
+    """Selects pairs by the names of their systems: both for one pair, or one for all pairs with it in that place.
 
     Parameters
     ----------
     first, second : ndarray of object
         The systems of each pair.
     dim : str
-        The dimension along which the pairs lie.
+        The dimension of the pairs.
     names : tuple of str
         The coordinates that hold the two systems.
     """
@@ -92,13 +92,13 @@ class PairIndex(xr.Index):
         return {name: xr.Variable(self.dim, of, given[name].attrs if name in given else None) for name, of in systems.items()}
 
     def sel(self, labels: dict[Any, Any]) -> IndexSelResult:
-        """Return the places of the pairs; a list of names means any of them.
+        """Return the positions of the pairs; a list of names means any of them.
 
         Raises
         ------
         KeyError
-            Where there is no such pair, or no system of a name. It says so if there is a pair in the other order, whose gain has
-            the other sign, and which name is the nearest.
+            If there is no such pair, or no system of that name. The message says if there is a pair in the other order, whose
+            gain has the other sign, or which name is nearest.
         TypeError
             For a range, and for an array with dimensions of its own: xarray would take those of both systems point by point.
         """
@@ -111,7 +111,7 @@ class PairIndex(xr.Index):
         return IndexSelResult({self.dim: int(places[0]) if one else places})
 
     def isel(self, indexers: Mapping[Any, int | slice | NDArray[Any] | xr.Variable]) -> Self | None:
-        """Return the index of some of the pairs, or nothing where a single pair is left."""
+        """Return the index of some of the pairs, or nothing if a single pair is left."""
         places = indexers[self.dim]
         if isinstance(places, xr.Variable):
             if places.dims != (self.dim,):
@@ -158,7 +158,7 @@ class PairIndex(xr.Index):
 
 
 def _plain(label: Any) -> Any:
-    """Return what is asked for as a name, or as names any of which is meant; a name in an array without a dimension is a name."""
+    """Return what is selected as one name, or as names any of which is meant; an array without a dimension is one name."""
     if isinstance(label, slice):
         raise TypeError("pairs are selected by names or lists of names, not by a range of them")
     if isinstance(label, (xr.DataArray, xr.Variable)) and label.ndim:
@@ -169,8 +169,8 @@ def _plain(label: Any) -> Any:
 def _index_pairs(cube: xr.Dataset) -> xr.Dataset:
     """Return a cube whose pairs can be selected by both names, by coordinates added for this.
 
-    The cube's own names of systems get no index: a DataFrame would lack them. What a study knows of its systems under one of these
-    names gets another, as it does where the cube itself has the name.
+    The cube's own names of systems get no index, because a DataFrame would then lack them. A coordinate of the study with one of
+    these names is renamed, as it is if the cube itself uses the name.
     """
     if "system_a" not in cube.coords:
         return cube

@@ -1,8 +1,7 @@
 """Groups and arrays of Zarr's third format, written as files or into memory.
 
-Zarr's own writer hands every file to an event loop in a thread of its own: for the cube of a small run, of four hundred files, that
-took a third of the time of the run. What is written here Zarr reads as its own; a test holds the two to the same descriptions and
-values.
+Zarr's own writer hands every file to an event loop in another thread: for the four hundred files of a small run's cube that took a
+third of the time of the run. Zarr reads what is written here as its own; a test compares descriptions and values of the two.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _SHORT = 256  # bytes: one value over and over takes no more
 
 @dataclass(frozen=True, eq=False)
 class ZarrArray:
-    """An array in chunks. Those that have the fill value alone are no files, as Zarr has it."""
+    """An array in chunks. As in Zarr, chunks that contain only the fill value are not files."""
 
     files: Files
     path: str
@@ -83,7 +82,7 @@ class ZarrArray:
         ]
 
     def _parts(self, spans: Sequence[range]) -> Iterator[tuple[str, tuple[slice, ...], tuple[slice, ...]]]:
-        """Yield the path of each chunk that a region meets, with the region within the chunk, and the chunk's within the region."""
+        """Yield the path of each chunk that a region overlaps, with the overlap within the chunk and within the region."""
         met = (range(span.start // length, -(-span.stop // length)) for span, length in zip(spans, self.chunks, strict=True))
         for places in product(*met):
             starts = [place * length for place, length in zip(places, self.chunks, strict=True)]
@@ -93,12 +92,12 @@ class ZarrArray:
             yield f"{self.path}/{_CHUNK}{'.'.join(map(str, places))}", within, of_block
 
     def _is_whole(self, within: tuple[slice, ...], path: str) -> bool:
-        """Tell whether a region has all of a chunk that is within the array: at its ends chunks reach beyond it."""
+        """Tell whether a region covers the whole part of a chunk that is within the array; the last chunks reach beyond it."""
         lengths = (slice(0, part.stop - part.start) for part in self.place_of(path))
         return all(part == length for part, length in zip(within, lengths, strict=True))
 
     def _is_blank(self, chunk: NDArray[Any]) -> bool:
-        """Tell whether a chunk has the fill value alone: then it needs no file."""
+        """Tell whether a chunk contains only the fill value: then it needs no file."""
         unknown = isinstance(self.fill, float) and math.isnan(self.fill)
         parts = (chunk.reshape(-1)[:1], chunk)  # for most chunks the first value settles it
         return all(np.isnan(part).all() if unknown else (part == self.fill).all() for part in parts)
@@ -130,10 +129,10 @@ class ZarrArray:
 
 @dataclass(frozen=True, eq=False)
 class ShardedArray(ZarrArray):
-    """An array whose chunks are cut again into ``inner`` ones, packed each by itself as stored arrays are: Zarr's shards.
+    """An array whose chunks are cut into ``inner`` ones, each packed separately as stored arrays are: Zarr's shards.
 
-    A file has them one after the other, and at its end where each begins and how long it is; those with the fill value alone are
-    left out. What a file holds does not tell whether it was packed here or has been taken over.
+    A file has the inner chunks one after the other, and at its end where each begins and how long it is; those with only the fill
+    value are left out. The bytes do not depend on whether a chunk was packed here or taken over.
     """
 
     inner: tuple[int, ...]
@@ -192,11 +191,11 @@ class ZarrGroup:
     Parameters
     ----------
     files : Files
-        Which get its description at once.
+        The files to which its description is written at once.
     attributes : mapping
         Plain JSON.
     path : str, optional
-        Of the group among the files.
+        The path of the group among the files.
     """
 
     def __init__(self, files: Files, attributes: Mapping[str, Any], path: str = "") -> None:
@@ -280,12 +279,12 @@ class ZarrGroup:
 
 
 def is_chunk(path: str) -> bool:
-    """Tell whether a path is that of a chunk, and not of a description."""
+    """Tell whether a path is that of a chunk rather than of a description."""
     return path.rpartition("/")[2].startswith(_CHUNK)
 
 
 def shards_of(inner: Sequence[int], codecs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the codec of chunks that are cut again into ``inner`` ones, each packed by ``codecs``."""
+    """Return the codec of chunks that are cut into ``inner`` ones, each packed by ``codecs``."""
     index = [{"name": "bytes", "configuration": {"endian": "little"}}]  # it needs no checksum: the file has one
     asked = {"chunk_shape": inner, "codecs": codecs, "index_codecs": index, "index_location": "end"}
     return {"name": "sharding_indexed", "configuration": asked}
@@ -305,7 +304,7 @@ def _describe(value: Mapping[str, Any]) -> bytes:
 
 
 def _join(texts: Sequence[str]) -> bytes:
-    """Return texts as Zarr has them: their number, and the length of each in bytes before it."""
+    """Return texts as Zarr stores them: their number, then each with its length in bytes before it."""
     # Each once: the systems of pairs, and models and methods of systems, are few names over and over.
     of_text = {text: _LENGTH.pack(len(encoded)) + encoded for text, encoded in ((text, text.encode()) for text in set(texts))}
     return b"".join([_LENGTH.pack(len(texts)), *map(of_text.__getitem__, texts)])

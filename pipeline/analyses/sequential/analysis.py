@@ -1,8 +1,8 @@
 """Is one system better, if anybody may look at any time? Confidence sequences and e-values of paired bounded scores.
 
-A test says what it says if it is asked once. A leaderboard or a nightly job asks again whenever items come in, and the chance that
-some look finds a difference that is none grows with the looks. A sequence holds at all of them together, at the price of a wider
-interval. It is for means of scores that cannot leave known bounds.
+A test has its level if it is used once. A leaderboard or a nightly job tests again whenever items come in, and the chance that some
+look finds a difference although there is none grows with the number of looks. A sequence holds at all of them together, at the
+price of a wider interval. It is for means of scores that cannot leave known bounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Sequential(Analysis):
     statistics: Mapping[str, Mapping[str, ScoredStatistics]] = field(default_factory=dict)
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that are unknown or of no use."""
+        """Refuse options that are unknown or have no effect."""
         read_options(SequentialOptions, options, analysis=self.name)
 
     def named_test_sets(self, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class Sequential(Analysis):
     def _look_at(
         self, test_set: str, metric: str, cube: xr.Dataset, options: SequentialOptions, budget: float
     ) -> tuple[list[dict[str, Any]], str | None]:
-        """Return the rows of a test set and metric, and what they rest on."""
+        """Return the rows of a test set and metric, and what they are based on."""
         where = {"test_set": test_set, "metric": metric}
         scores = read_scores(self.statistics.get(test_set, {}).get(metric), cube, test_set, metric, options)
         if isinstance(scores, str):
@@ -97,7 +97,7 @@ class Sequential(Analysis):
     def _multiply(
         self, rows: Sequence[Mapping[str, Any]], test_sets: tuple[str, ...], cubes: Mapping[str, xr.Dataset]
     ) -> Iterator[dict[str, Any]]:
-        """Go through the products over test sets, of every metric that all of them have, or the reasons why there are none."""
+        """Yield the products over test sets, for every metric that all of them have, or the reasons why there are none."""
         for name in test_sets:
             if name not in cubes:
                 reason = "; ".join(filter(None, [f"there are no results for the test set {name!r}", meant(name, cubes)]))
@@ -117,7 +117,7 @@ class Sequential(Analysis):
             yield from made or [nothing({"test_set": None, "metric": metric}, told)]
 
     def _items(self, test_set: str) -> list[str]:
-        """Return the names of the items of a test set; none where they are not known."""
+        """Return the names of the items of a test set; none if they are not known."""
         data = next((scored.data for scored in self.statistics.get(test_set, {}).values()), None)
         return [] if data is None or "item" not in data.coords else [str(name) for name in data["item"].values.tolist()]
 

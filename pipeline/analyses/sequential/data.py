@@ -1,4 +1,4 @@
-"""The scores of units in the order in which they came, and the bounds that they cannot leave; or why there are none."""
+"""The scores of units in the order in which they came, and their bounds; or why there are none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OrderedScores:
     reach : float
         The largest difference there can be, the span of the bounds.
     bounds : (float, float)
-        Of the score of an item, as the metric has it.
+        Those of the score of an item, in points of the metric.
     declared : bool
         Whether the study says so; otherwise all items score 0 or one other number.
     items : int
@@ -123,7 +123,7 @@ def list_pairs(cube: xr.Dataset, scores: OrderedScores) -> list[tuple[str, str]]
 
 
 def choose_curves(scores: OrderedScores, pairs: Sequence[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
-    """Go through the pairs that are drawn: neighbours in rank from the top, else the pairs of the baseline as they come."""
+    """Return the pairs to draw: neighbours in rank from the top, or the pairs with the baseline in their order."""
     mean = scores.values.mean(axis=1)
     ranked = [scores.systems[place] for place in sorted(range(len(mean)), key=lambda place: (-mean[place], scores.systems[place]))]
     neighbours = {frozenset(two) for two in pairwise(ranked)}

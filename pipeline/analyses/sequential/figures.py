@@ -65,7 +65,7 @@ def _draw(pairs: Sequence[Looks], metric: str, figure: MatplotlibFigure) -> None
 
 
 def _heights(pairs: Sequence[Looks]) -> tuple[float, float]:
-    """Return what the panels show: all that is there once a tenth of the units came in, and 0."""
+    """Return the range of the panels: everything from a tenth of the units on, and 0."""
     late = [row for looks in pairs for row in looks if row["units"] >= _SHOWN_FROM * looks[-1]["units"]]
     ends = [row["interval"][end] for row in late if row["interval"] for end in ("lo", "hi")]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -74,7 +74,7 @@ def _heights(pairs: Sequence[Looks]) -> tuple[float, float]:
 
 
 def _ticks(first: int, last: int) -> list[int]:
-    """Return round numbers between the first and the last look; these two where there are fewer than two.
+    """Return round numbers between the first and the last look, or these two if there are fewer than two.
 
     Examples
     --------

@@ -16,24 +16,24 @@ _MOST_CURVES = 24
 
 @dataclass(frozen=True)
 class SequentialOptions:
-    """Options: what scores can be, in which order they come, and when one looks.
+    """Options: the bounds of scores, their order, and the looks.
 
     Parameters
     ----------
     bounds : two numbers, or a mapping of metrics to two numbers
-        Between which the score of an item lies whatever a system does; nothing need be said of scores that are 0 or 1.
+        Bounds of the score of an item, whatever a system does; not needed for scores of 0 and 1.
     alpha : float, optional
-        The study's, without it.
+        By default that of the study.
     order : {"given", "permuted"}
-        Of the units: that of the test set, or one drawn from the study's seed.
+        The order of units: that of the test set, or one drawn from the study's seed.
     looks : tuple of int
-        Numbers of units at which the sequences are listed; about twenty without them. All units are always a look.
+        Numbers of units at which the sequences are listed; about twenty by default. All units are always a look.
     multiply : tuple of str
         Test sets of different items, in the order in which they were looked at: the e-values of a pair are multiplied.
     curves : int
         Pairs of each test set and metric whose sequences are listed and drawn.
     budget : float
-        Products of pairs, units and halvings; intervals beyond it are left out.
+        Limit on the product of pairs, units and halvings; pairs beyond it have no interval.
     """
 
     bounds: tuple[float, ...] | dict[str, Any] | None = None
@@ -61,7 +61,7 @@ class SequentialOptions:
             raise ValueError(f"budget {self.budget} must be above 0")
 
     def bounds_of(self, metric: str) -> Sequence[float] | None:
-        """Return what was said of the scores of a metric."""
+        """Return the bounds that the study gives for a metric."""
         return self.bounds.get(metric) if isinstance(self.bounds, dict) else self.bounds
 
 

@@ -1,4 +1,4 @@
-"""What pairs show at their looks, as rows: at the last one, at each of some, and over test sets of different items."""
+"""Results of pairs at their looks, as rows: at the last one, for some pairs at each, and over test sets of different items."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nothing(where: Mapping[str, Any], reason: str) -> dict[str, Any]:
 def pair_rows(
     where: Mapping[str, Any], scores: OrderedScores, pairs: Sequence[tuple[str, str]], *, alpha: float, budget: float
 ) -> list[dict[str, Any]]:
-    """Return a row a pair at the last look; those beyond the budget have e-values and no interval."""
+    """Return a row for each pair at the last look; pairs beyond the budget have e-values and no interval."""
     units = scores.values.shape[1]
     rows: list[dict[str, Any]] = []
     affordable = int(budget // (units * HALVINGS))
@@ -72,7 +72,7 @@ def _evidence(capital: Capital, place: int, alpha: float) -> dict[str, Any]:
 
 
 def _beside(interval: tuple[float, float] | None, once: tuple[float, float] | None) -> dict[str, Any]:
-    """Return the interval of all looks and that of one look, their widths against one another, and what is wrong."""
+    """Return the interval for all looks and that for one look, the ratio of their widths, and what is wrong, if anything."""
     fits = interval is not None and interval[0] <= interval[1]
     reason = None if fits else "beyond the budget" if interval is None else "no gain fits all looks: units drift in this order"
     wide = once is not None and once[0] < once[1]
@@ -85,7 +85,7 @@ def _beside(interval: tuple[float, float] | None, once: tuple[float, float] | No
 
 
 def _interval_of_one_look(gains: NDArray[np.float64], alpha: float) -> list[tuple[float, float] | None]:
-    """Return Student's interval of the mean of each row; None of a single unit."""
+    """Return Student's interval for the mean of each row; None for a single unit."""
     units = gains.shape[1]
     if units < 2:
         return [None] * len(gains)
@@ -122,7 +122,7 @@ def look_rows(
     looks: Sequence[int],
     budget: float,
 ) -> Iterator[dict[str, Any]]:
-    """Go through the looks of some pairs: the sequence, the evidence, and the interval if this look were the only one."""
+    """Yield the looks of some pairs: the sequence, the evidence, and the interval if this look were the only one."""
     if not pairs or len(pairs) * sum(looks) * HALVINGS > budget:
         return
     gains = scores.gains(pairs)
@@ -150,7 +150,7 @@ def look_rows(
 def product_rows(
     metric: str, test_sets: Sequence[str], found: Mapping[str, Sequence[Mapping[str, Any]]], alpha: float
 ) -> list[dict[str, Any]]:
-    """Return a row a pair with the product of its e-values over test sets of different items.
+    """Return a row for each pair with the product of its e-values over test sets of different items.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def product_rows(
     test_sets : sequence of str
         In the order of the looks.
     found : mapping
-        The rows of pairs of each test set; pairs that lack on any are left out.
+        The rows of pairs of each test set; pairs that any test set lacks are left out.
     alpha : float
     """
     by_pair: dict[frozenset[str], list[Mapping[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""How looks again and again are shown: tables of pairs and of products, and the words that must stand beside them."""
+"""How looks again and again are shown: tables of pairs and of products, and the words that must be shown beside them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def write_e(log10: float) -> str:
 
 
 def describe_place(scores: OrderedScores, rows: Sequence[Mapping[str, Any]], *, unit: str, order: str) -> str:
-    """Say what the numbers of a test set and metric rest on, and what looking often costs there."""
+    """Say what the numbers of a test set and metric are based on, and what looking often costs there."""
     units = rows[0]["units"]
     low, high = scores.bounds
     told = [
@@ -99,7 +99,7 @@ def describe_place(scores: OrderedScores, rows: Sequence[Mapping[str, Any]], *, 
 
 
 def make_tables(rows: Sequence[Mapping[str, Any]], words: Mapping[tuple[str, str], str]) -> Iterator[Table]:
-    """Go through the tables: one of pairs for each test set and metric, one of products for each metric, and reasons.
+    """Yield the tables: one of pairs for each test set and metric, one of products for each metric, and reasons.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which gains are usually significant: from pairs near borderline, and from standard errors; what kinship of systems changes."""
+"""Which gains are usually significant: from borderline pairs, and from standard errors; and the effect of kinship of systems."""
 
 DEFAULT_PLACE = 1
 OF_COMPARE = True

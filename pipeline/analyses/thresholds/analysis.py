@@ -3,8 +3,8 @@
 Each pair is ordered so that its gain is not negative and has the one-sided strict p-value of Figure 1 of Berg-Kirkpatrick and
 others (2012). Of the pairs with p in [.04, .06] the 95th percentile of the gains is their threshold: 95 % of the borderline
 differences were at most as large. Few studies have enough borderline pairs. Since p is nearly 1 − Φ(gain/se), a pair is borderline
-at the gain 1.645 se: the 95th percentile of 1.645 se over all pairs of a class needs no pair in the window, and meets the other
-threshold where the window is full. Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and
+at the gain 1.645 se: the 95th percentile of 1.645 se over all pairs of a class needs no pair in the window, and agrees with the
+other threshold if there are many. Two-sided thresholds would be 1.96/1.645, 19 % higher. A threshold describes this test set and
 systems like these.
 """
 
@@ -103,7 +103,7 @@ class Thresholds(Analysis):
     of_single_runs: ClassVar[bool] = True
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that are unknown or of no use."""
+        """Refuse options that are unknown or have no effect."""
         read_options(ThresholdOptions, options, analysis=self.name)
 
     def find(self, cubes: Mapping[str, xr.Dataset], options: Mapping[str, Any]) -> Finding:
@@ -186,7 +186,7 @@ def _from_window(table: PairTable, members: NDArray[np.bool_], sampled: Sampled,
 
 
 def _from_errors(table: PairTable, members: NDArray[np.bool_], sampled: Sampled, spec: Window) -> dict[str, Any]:
-    """Return the thresholds by the standard errors of all pairs of a class, and of those that are not far from borderline."""
+    """Return the thresholds by the standard errors of all pairs of a class, and of those near borderline."""
     measured = members & table.measured
     near = members & table.near
     borderline = spec.z * table.se
@@ -210,7 +210,7 @@ def _from_curve(table: PairTable, members: NDArray[np.bool_], alpha: float) -> d
 
 
 def _kinship(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
-    """Go through the ratios of standard errors: by test set, metric and test size; no procedure changes them."""
+    """Yield the ratios of standard errors: by test set, metric and test size, since they do not depend on the procedure."""
     relation = find_relation(cube, options.relation)
     if relation is None:
         return
@@ -234,7 +234,7 @@ def _kinship(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator
 
 
 def _curves(name: str, cube: xr.Dataset, options: ThresholdOptions) -> Iterator[dict[str, Any]]:
-    """Go through how often a gain is significant, on the full test set."""
+    """Yield how often a gain is significant, on the full test set."""
     relation = find_relation(cube, options.relation)
     for metric, procedure in list_slices(cube):
         table = read_pairs(cube, metric=metric, test_size=FULL, procedure=procedure)
@@ -252,7 +252,7 @@ def gaussian_gain(se: NDArray[np.float64], window: Window) -> float | None:
 def fit_logistic(gain: NDArray[np.float64], significant: NDArray[np.bool_], *, share: float) -> tuple[float | None, str | None]:
     """Return the gain at which the fitted chance of ``p ≤ α`` reaches ``share``, or the reason why there is none.
 
-    All pairs enter, not those in the window alone: logit P(p ≤ α) = β₀ + β₁ · gain, by Newton's method from zero, so that the
+    All pairs are used, not only those in the window: logit P(p ≤ α) = β₀ + β₁ · gain, by Newton's method from zero, so that the
     same pairs give the same bits.
     """
     if significant.all() or not significant.any():

@@ -1,9 +1,9 @@
 """How often is a gain of this size significant? The share of pairs with p ≤ α against the gain, as curves.
 
-Two curves of each class of pairs. *As found*: the increasing function of the gain that is nearest by least squares to what p ≤ α of
-each pair says, by pooling adjacent violators. *By standard errors*: p is nearly 1 − Φ(gain/se), so that a gain is significant for
-the pairs with z_α se up to it, and the curve is the distribution function of z_α se over all pairs; where it reaches 95 % is the
-threshold by standard errors, if the middle of the window is α.
+Each class of pairs has two curves. *As found*: the increasing function of the gain that is nearest, by least squares, to whether
+p ≤ α for each pair, from pooling adjacent violators. *By standard errors*: p is nearly 1 − Φ(gain/se), so a gain
+is significant for the pairs whose z_α se it reaches, and the curve is the distribution function of z_α se over all pairs; it
+reaches 95 % at the threshold by standard errors, if the middle of the window is α.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _COLUMNS = (
 def curve_rows(
     table: PairTable, relation: Relation | None, classes: Sequence[PairClass], *, alpha: float
 ) -> Iterator[dict[str, Any]]:
-    """Go through the points of both curves of each class that has enough pairs, significant ones and others."""
+    """Yield the points of both curves of each class that has enough pairs, significant ones and others."""
     for kind in classes:
         members = relation.mask(table, kind) if relation is not None else np.ones(len(table.gain), dtype=np.bool_)
         usable = members & table.usable & table.measured
@@ -93,7 +93,7 @@ def rise(gain: NDArray[np.float64], significant: NDArray[np.bool_]) -> tuple[NDA
 
 
 def show_curves(rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Table]:
-    """Go through the tables of the gains at which half and 95 % of each class are significant, by both curves."""
+    """Yield the tables of the gains at which half and 95 % of each class are significant, by both curves."""
     for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
         where = dict(zip(_PLACE, place, strict=True))
         own = select(rows, **where)
@@ -108,7 +108,7 @@ def show_curves(rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Tab
 
 
 def _reach(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the first gain of each curve of a class whose share is as large as is asked, None where none is."""
+    """Return the first gain of each curve of a class that reaches a share, None if there is none."""
     reached = {
         f"{name}_{100 * share:.0f}": next((row["gain"] for row in select(rows, curve=curve) if row["share"] >= share), None)
         for name, curve in (("found", FOUND), ("expected", BY_ERRORS))
@@ -118,7 +118,7 @@ def _reach(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def draw_curves(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], section: str) -> Iterator[Figure]:
-    """Yield the figures, one for each test set, metric and procedure, or several where there are more classes than colours."""
+    """Yield the figures, one for each test set, metric and procedure, or several if there are more classes than colours."""
     for place in dict.fromkeys(tuple(row[key] for key in _PLACE) for row in rows):
         where = dict(zip(_PLACE, place, strict=True))
         own = select(rows, **where)

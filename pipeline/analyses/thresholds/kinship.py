@@ -1,7 +1,7 @@
 """Do pairs of one class have smaller standard errors than others of the same gain? Ratios, with p by permuting labels of systems.
 
-Outputs of kin fail on the same items: their differences vary less, and the same gain is significant sooner (Berg-Kirkpatrick and
-others 2012, §3.1.1, saw it in the curves). `pipeline.inference.across.label_permutation` has the formula.
+Related systems fail on the same items, so their differences vary less, and smaller gains are significant (Berg-Kirkpatrick and
+others 2012, §3.1.1, saw this in curves). `pipeline.inference.across.label_permutation` has the formula.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KINSHIP_NOTES = (
 
 @dataclass(frozen=True)
 class _Labelled:
-    """Pairs whose systems both have labels; systems are numbered among those that have one, for only these are dealt others."""
+    """Pairs whose systems both have labels; systems are numbered among those that have a label, since only these are permuted."""
 
     se: NDArray[np.float64]
     gain: NDArray[np.float64]
@@ -54,7 +54,7 @@ class _Labelled:
 
 @dataclass(frozen=True)
 class _Deals:
-    """How labels are permuted: all arrangements where they are few, otherwise a number of them drawn at an address."""
+    """How labels are permuted: all arrangements if they are few, otherwise a number of them drawn at an address."""
 
     number: int
     permutations: int
@@ -86,7 +86,7 @@ def kinship_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each class of pairs: its standard errors compared with those of all other pairs, with the gain held.
 
-    All arrangements of the labels are counted where they are at most ``permutations``; otherwise so many are drawn, at an address
+    All arrangements of the labels are counted if they are at most ``permutations``; otherwise that many are drawn, at an address
     made from the study's seed, the test set and the test size.
     """
     given = _label(table, relation)
@@ -130,7 +130,7 @@ def _label(table: PairTable, relation: Relation) -> _Labelled:
 
 
 def _members(kind: PairClass, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which two values make a pair of the class: (value, value) bool."""
+    """Return (value, value) bool: whether a pair with these two values belongs to the class."""
     grid = np.array(names, dtype=object)
     one, other = np.meshgrid(grid, grid, indexing="ij")
     return kind.holds(one, other)

@@ -73,13 +73,13 @@ _KINSHIP_COLUMNS = (
 
 
 def describe_rules(spec: Window, near: tuple[float, float], few: int) -> list[str]:
-    """Return the sentences that must stand beside thresholds."""
+    """Return the sentences that must be shown beside thresholds."""
     words = {"percentile": spec.percentile, "low": spec.low, "high": spec.high, "z": spec.z}
     return [note.format(**words, near_low=near[0], near_high=near[1], few=few) for note in _NOTES]
 
 
 def show_tables(rows: Sequence[Mapping[str, Any]], kinship: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> Iterator[Table]:
-    """Go through the tables: thresholds by test set, metric and procedure, kinship by test set and metric."""
+    """Yield the tables: thresholds by test set, metric and procedure, kinship by test set and metric."""
     for place in dict.fromkeys(tuple(row[key] for key in _KEYS) for row in rows):
         where = dict(zip(_KEYS, place, strict=True))
         own = select(rows, **where)
@@ -107,7 +107,7 @@ def _shown_kinship(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def state_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Headline]:
-    """Go through what verdicts say of the gains that are usually significant on the full test sets."""
+    """Yield what verdicts say about the gains that are usually significant on the full test sets."""
     for row in select(rows, test_size=FULL, relation="all"):
         # Thresholds are of all pairs, also of those outside the family of a baseline.
         cube = cubes[row["test_set"]]
@@ -139,7 +139,7 @@ def _state(row: Mapping[str, Any], digits: int, few: int, unit: str) -> str | No
 
 
 def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int, unit: str) -> str:
-    """Say above which gain a pair is usually significant, in words that need nothing else of the page."""
+    """Say above which gain a pair is usually significant, in a sentence that can be read by itself."""
     ends = f" {format_interval(interval, digits)}" if interval else ""
     drawn = {"item": "", "document": " documents"}.get(unit, f" units of {unit}")
     above = f"With n = {row['units']:,}{drawn}, a gain above {format_gain(gain, digits)}{ends}"
@@ -147,9 +147,9 @@ def _claim(row: Mapping[str, Any], gain: float, interval: Any, digits: int, unit
 
 
 def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]], *, few: int) -> Iterator[Mark]:
-    """Go through what the scatters show: the window as a band, the classes of pairs, and a line at each threshold.
+    """Yield what the scatters show: the window as a band, the classes of pairs, and a line at each threshold.
 
-    Where no pair is in the window, the line is at the threshold by standard errors.
+    If no pair is in the window, the line is at the threshold by standard errors.
     """
     for row in select(rows, test_size=FULL):
         where = {key: row[key] for key in _KEYS}
@@ -176,7 +176,7 @@ def mark_scatters(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, A
 
 
 def draw_thresholds(cubes: Mapping[str, xr.Dataset], rows: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Yield the figures of the classes of pairs of the full test sets, where there are several, as many in each as fit."""
+    """Yield the figures of the classes of pairs on the full test sets, if there are several, with as many in each as fit."""
     full = [row for row in rows if row["test_size"] == FULL and (row["gain"] is not None or row["se_gain"] is not None)]
     for place in dict.fromkeys(tuple(row[key] for key in _KEYS) for row in full):
         where = dict(zip(_KEYS, place, strict=True))

@@ -25,7 +25,7 @@ __all__ = ["Clusters", "groups_of_items", "load_clusters", "measure_clusters", "
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Clusters of items: the units, or the documents where items are drawn although documents are known.
+    """Clusters of items: the units, or the documents if items are drawn although documents are known.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Clusters:
 
 
 def load_clusters(store: Store, test_set: TestSetInputs) -> Clusters | None:
-    """Return the clusters of a test set; None where items are drawn and their documents are not known."""
+    """Return the clusters of a test set; None if items are drawn and their documents are not known."""
     unit_of_item = np.asarray(load_frame(store, test_set.frame).unit_of_item, np.int64)
     if test_set.unit != ITEM:
         return Clusters(test_set.unit, unit_of_item, unit_of_item)
@@ -79,7 +79,7 @@ def measure_clusters(store: Store, test_set: TestSetInputs, clusters: Clusters, 
 
 
 def strata_facts(store: Store, study: Study, test_set: TestSetInputs) -> dict[str, Any]:
-    """Return the attributes of a cube that describe the strata at the full size; nothing where there are none."""
+    """Return the attributes of a cube that describe the strata at the full size; nothing if there are none."""
     if not test_set.strata:
         return {}
     sizes = np.bincount(load_grouping(store, test_set.strata))

@@ -63,9 +63,9 @@ def read_collected(run: RunDirectory, name: str) -> Collected:
 
 
 def _max_t_facts(study: Study, test_set: TestSetInputs) -> dict[str, Any]:
-    """Return how many kept replicates would bring max-T within its budget; nothing where it is within.
+    """Return how many kept replicates would bring max-T within its budget; nothing if it is within it.
 
-    It goes by the systems that were asked for, as the plan does: which ones were trained changes nothing.
+    This depends on the systems that the study names, as the plan does, and not on which of them could be trained.
     """
     systems, kept = len(test_set.outputs), study.resampling.scores_kept
     fitting = replicates_within(systems=systems, units=test_set.n_units, kept=kept)
@@ -85,7 +85,7 @@ def make_tool(manifest: Manifest, test_set: TestSetInputs, preset: str) -> Tool:
 
 
 def _effective_units(store: Store, manifest: Manifest, test_set: TestSetInputs) -> dict[str, Any]:
-    """Return (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much as these, of all and of each test size."""
+    """Return (Σ n_g)² / Σ n_g², the number of equal units that would be worth as much: for all units, and for each test size."""
     items = np.bincount(load_frame(store, test_set.frame).unit_of_item)
     worth = {size.label: effective_units(items[: size.n_units]) for size in list_sizes(manifest.study, test_set)}
     return {"effective_units": effective_units(items), "effective_units_by_size": worth}
@@ -141,7 +141,7 @@ def _layout(
 
 
 def _exact_facts(methods: Sequence[tuple[MetricInputs, str, Method]]) -> dict[str, Any]:
-    """Return how many replicates were drawn beside exact p-values, by procedure and metric; nothing where all are counted."""
+    """Return how many replicates were drawn beside exact p-values, by procedure and metric; nothing if all are counted."""
     exact: dict[str, dict[str, int]] = {}
     for metric, procedure, method in methods:
         if method.exact:

@@ -32,11 +32,11 @@ class Tested:
     Parameters
     ----------
     member : (pair,) bool
-        By name: a pair of two systems that are not the baseline is outside, also where one is a copy of it.
+        By name: a pair of two systems that are not the baseline is outside the family, even if one is a copy of the baseline.
     tails : StudentTails or None
-        What few units do to the statistic of every pair; None where they are not few.
+        The effect of few units on the statistic of every pair; None if units are not few.
     floor : (pair,) float64 or None
-        The smallest p that each pair may be judged by; None where there is none.
+        The smallest p that may decide about each pair; None if there is no such limit.
     """
 
     __test__ = False  # not a test class, whatever its name says to a collector
@@ -64,7 +64,7 @@ class Part:
 
     @property
     def first(self) -> int | None:
-        """The first of the cube's pairs, to write from; None where these are all."""
+        """The first of the cube's pairs that is written; None if the part has all pairs."""
         return None if len(self.position) * (len(self.position) - 1) // 2 == self.rows.stop - self.rows.start else self.rows.start
 
     def floor(self, procedure: str) -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ def floor_of(procedure: str, discordant: NDArray[np.int64], p_sign_flip: NDArray
 def make_part(
     store: Store, test_set: TestSetInputs, layout: CubeLayout, column: Comparison, size: Size, rows: slice | None = None
 ) -> Part:
-    """Load the statistics of a column and observe its pairs, or some ``rows`` of them; all procedures share both."""
+    """Load the statistics of a column and observe its pairs, or some ``rows`` of them; both serve all procedures."""
     rows = rows or slice(0, len(layout.pairs))
     n = len(column.systems)
     place = {key: i for i, key in enumerate(column.systems)}

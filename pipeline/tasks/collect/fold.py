@@ -44,10 +44,10 @@ class Cells:
     label : str
         The test size, for messages.
     flat : (pair,) int64
-        Position of each pair of the cube among the pairs of the column's systems; −1 where both are the same statistics.
+        Position of each pair of the cube among the pairs of the column's systems; −1 if both have the same statistics.
         Several pairs of the cube may share one.
     coverage : sequence of Coverage
-        The receipts that hold cells of it.
+        The receipts whose files have cells of it.
     replicates : int
     """
 
@@ -60,7 +60,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The cells from ``first_cell`` of a range of pairs; what they add to the pairs' histograms is summed over them."""
+    """The cells from ``first_cell`` on of a range of pairs; histograms of the pairs are summed over these cells."""
 
     first_cell: int
     counts: NDArray[np.int32]  # (pair, cell, 8)
@@ -81,9 +81,9 @@ class Block:
 
 
 def chunks_at_once(cells: Cells) -> int:
-    """Return how many chunks of pairs are folded together, of which all cells fit into the budget; at least one.
+    """Return how many chunks of pairs are folded together: as many as fit into the budget with all their cells, and at least one.
 
-    A file has pairs in an order of its own, so that those of a chunk stand all over it: it is read whole for any number of them.
+    Each file has its own order of pairs, so the pairs of a chunk are spread over it: it is read whole, however many are wanted.
     """
     of_a_pair = count_cells(cells.replicates) * _BYTES_OF_A_CELL + 2 * 8 * BINS
     return max(1, FOLD_BYTES // (of_a_pair * CHUNKS["pair"]))
@@ -95,9 +95,9 @@ def fold(cells: Cells, rows: slice, store: Store) -> Iterator[Block]:
     Raises
     ------
     RuntimeError
-        Where receipts do not cover all of them.
+        If receipts do not cover all of them.
     StoreError
-        Where a stored file is gone or damaged.
+        If a stored file is gone or damaged.
     """
     flat = cells.flat[rows]
     total, step = count_cells(cells.replicates), _cells_at_once(flat.size)
@@ -142,7 +142,7 @@ def _fold(cells: Cells, flat: NDArray[np.int64], there: range, store: Store) -> 
 
 
 def _find(covered: Coverage, flat: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each pair stands in a receipt's file; −1 where it does not."""
+    """Return the position of each pair in a receipt's file; −1 if it is not there."""
     if not covered.pairs.size:
         return np.full(flat.size, -1)
     # Receipt and study both list their pairs in the order of the statistics: the positions are sorted.
@@ -151,7 +151,7 @@ def _find(covered: Coverage, flat: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _fill_identical(block: Block, filled: NDArray[np.bool_], same: NDArray[np.bool_], *, margin: bool, replicates: int) -> None:
-    """Count pairs whose statistics are one and the same: every difference is 0, whatever is drawn."""
+    """Count pairs of systems with the same statistics: every difference is 0, whatever is drawn."""
     for place in range(filled.shape[1]):
         first, stop = cell_bounds(block.first_cell + place, replicates)
         ties = [0, stop - first, 0, stop - first, stop - first, 0, *([0, 0] if margin else [-1, -1])]
@@ -175,7 +175,7 @@ def kept_scores(
 
 
 def read_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int, store: Store) -> NDArray[np.float64]:
-    """Return (system, replicate) the scores of the first ``length`` replicates of a kept cell."""
+    """Return the (system, replicate) scores of the first ``length`` replicates of a kept cell."""
     scores = np.empty((0, length))
     missing = np.ones(systems.size, np.bool_)
     for covered, rows in _holders(cells, cell, systems):
@@ -196,9 +196,9 @@ def read_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int
 
 
 def find_packed_scores(cells: Cells, cell: int, systems: NDArray[np.int64], length: int, store: Store) -> list[memoryview] | None:
-    """Return the scores of each system in a kept cell as they are packed; None where those of any are not as a cube has them.
+    """Return the scores of each system in a kept cell as they are packed; None if a cube would pack those of any differently.
 
-    They are where the first file that has all of the systems packed the ``length`` replicates of each by themselves.
+    They are packed as in a cube if the first file with all of the systems packed the ``length`` replicates of each separately.
     """
     for covered, rows in _holders(cells, cell, systems):
         if (rows >= 0).all():
@@ -208,7 +208,7 @@ def find_packed_scores(cells: Cells, cell: int, systems: NDArray[np.int64], leng
 
 
 def _holders(cells: Cells, cell: int, systems: NDArray[np.int64]) -> Iterator[tuple[Coverage, NDArray[np.int64]]]:
-    """Yield the receipts that have kept scores of a cell, with the row of each system in their files; −1 where it has none."""
+    """Yield the receipts that have kept scores of a cell, with the row of each system in their files; −1 if it has none."""
     for covered in cells.coverage:
         if cell in covered.cells and covered.kept.size:
             row = np.full(len(cells.column.systems), -1)
@@ -218,7 +218,7 @@ def _holders(cells: Cells, cell: int, systems: NDArray[np.int64]) -> Iterator[tu
 
 @lru_cache(maxsize=2**16)
 def _is_sound(path: Path, checksum: str, modified: int) -> bool:
-    """Read a whole file, once, in pieces, and raise where its bytes are not those that were written."""
+    """Read a whole file, once, in pieces, and raise if its bytes are not those that were written."""
     if not checksum.startswith(digest_file(path)):
         read_arrays(path, checksum)  # says what is wrong
     return True
@@ -226,7 +226,7 @@ def _is_sound(path: Path, checksum: str, modified: int) -> bool:
 
 @contextmanager
 def opening_once() -> Iterator[None]:
-    """Open each file of cells once in a block; afterwards none is held: a file that is mapped takes its room though removed."""
+    """Open each file of cells once in a block; afterwards none is open: a mapped file takes up disk space when removed."""
     try:
         yield
     finally:
@@ -235,12 +235,12 @@ def opening_once() -> Iterator[None]:
 
 @lru_cache(maxsize=64)  # each holds a file open
 def _map_sound(path: Path, checksum: str, modified: int) -> StoredArrays:
-    """Map a file that has been found sound; what is read of it again need not be described again."""
+    """Map a file that has been found sound; its description is kept for later reads."""
     _is_sound(path, checksum, modified)
     return map_arrays(path)
 
 
 def _open(store: Store, receipt: Receipt) -> StoredArrays:
-    """Map a file of cells: rows are read as they are needed, but only after all of it was found sound."""
+    """Map a file of cells: rows are read when they are needed, but only after the whole file was found sound."""
     path = store.root / receipt.file
     return _map_sound(path, receipt.checksum, path.stat().st_mtime_ns) if path.is_file() else map_arrays(path)

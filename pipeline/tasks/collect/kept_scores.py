@@ -1,6 +1,6 @@
 """Results from the kept replicates of a comparison, read once for all pairs: the max-T that decides, and intervals.
 
-Replicates are kept up to `SCORES_BYTES`: of very many systems only the first are looked at, the same whatever the machine.
+At most `SCORES_BYTES` of scores are used: with very many systems only the first replicates, the same ones on every machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SIMULTANEOUS = "simultaneous"
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Kept scores of a column, and what a pass counted on all replicates.
+    """Kept scores of a column, and the counts of a pass over all replicates.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class KeptReadings:
     Parameters
     ----------
     interval : (method, pair, 2) float64
-        Ends of the signed gain; nan where there is none.
+        Ends for the signed gain; nan where there is no interval.
     reason : (method, pair) int8
         Position in `pipeline.inference.intervals.replicate_intervals.INTERVAL_REASONS`.
     p : (method, pair) float64
-        What a bootstrap-t interval inverts; nan of the other methods.
+        The p that a bootstrap-t interval inverts; nan for the other methods.
     max_t : StudentisedMaxT or None
-        By which the pairs are judged; None where Holm does.
+        What decides about the pairs; None if Holm does.
     """
 
     interval: NDArray[np.float64]
@@ -86,7 +86,7 @@ class KeptReadings:
 
 
 def look_at(kept: int, systems: int) -> int:
-    """Return how many kept replicates intervals and max-T use: whole cells, where not all fit.
+    """Return how many kept replicates intervals and max-T use: whole cells, if not all fit.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def read_kept(
 ) -> KeptReadings:
     """Return intervals by several methods, and the family's max-T where its pairs are ``judged`` by it.
 
-    ``draws`` are those that the scores were kept of: some are drawn again, as each replicate has a standard error of its own, for
-    which one must know its units. ``acceleration`` is for ``bca``.
+    ``draws`` are those of the kept scores: some are drawn again, because the standard error of a replicate depends on its
+    units. ``acceleration`` is for ``bca``.
     """
     pairs = len(measure.pairs)
     found = intervals(

@@ -1,4 +1,4 @@
-"""p-values for the table of a cube: counted on replicates, computed by a procedure, or exact in place of counted ones."""
+"""p-values for the table of a cube: counted on replicates, computed by a procedure, or exact instead of counted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def computed_table(found: DirectP, alpha: float, pairs: int) -> dict[str, NDArra
 
 
 def exact_p_values(part: Part, procedure: str) -> DirectP:
-    """Compute what the p-values of a procedure that draws are with infinitely many replicates, by each of its conventions.
+    """Compute the p-values that a procedure that draws would have with infinitely many replicates, by each of its conventions.
 
     The correction (s + 1)/(b + 1) then vanishes.
 

@@ -1,4 +1,4 @@
-"""What a cube holds of each pair that depends on no other pair, by one procedure: counts, p-values, tails, intervals."""
+"""What a cube has about each pair that depends on no other pair, by one procedure: counts, p-values, tails, intervals."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class PairResults:
     ----------
     p_value : (convention, pair) float64
     p : (pair,) float64
-        By the convention that decides, before anything is corrected; 1 where all units differ by the same.
+        By the convention that decides, before any correction; 1 if all units differ by the same amount.
     p_few_units : (pair,) float64
         nan where no correction applies.
     kept : Kept or None
-        What kept replicates are read with; None where the procedure computes.
+        What is needed to read kept replicates; None if the procedure computes.
     """
 
     p_value: NDArray[np.float64]
@@ -83,9 +83,9 @@ def stored_cells(part: Part, column: Comparison, inventory: Inventory) -> Cells:
 
 
 def read_together(layout: CubeLayout, size: str) -> bool:
-    """Tell whether kept replicates are read of all pairs together: by max-T, at the full size, or for standard errors of their own.
+    """Tell whether kept replicates are read for all pairs together: by max-T, at the full size, or for their own standard errors.
 
-    Curves over test sizes read counted p-values, and nothing else asks for max-T of a smaller one.
+    Curves over test sizes use counted p-values, and nothing else needs max-T at a smaller size.
     """
     judged = size == FULL and MAX_T_WITHIN not in layout.attrs
     return bool(layout.sizes["replicate"]) and (judged or not set(BOOTSTRAP_T).isdisjoint(layout.intervals))
@@ -146,7 +146,7 @@ def write_computed_pairs(cube: CubeWriter, part: Part, procedure: str, found: Di
 
 
 def _write_table(cube: CubeWriter, part: Part, procedure: str, table: dict[str, NDArray[Any]]) -> PairResults:
-    """Write p-values, the one that decides each pair before any correction, and whether a verdict may rest on it."""
+    """Write p-values, the one that decides about each pair before any correction, and whether a verdict may rest on it."""
     reading, observed, tested = PROCEDURES[procedure], part.observed, part.tested
     p = without_zero(table["p_value"][CONVENTIONS.index(reading.verdict)])
     known = {name: getattr(observed, name) for name in ("score", "delta", "se", "identical")}
@@ -260,7 +260,7 @@ def _write_rows(cube: CubeWriter, part: Part, cells: Cells, rows: slice, store: 
 
 
 def _write_nothing(cube: CubeWriter, part: Part, cells: Cells, rows: slice) -> None:
-    """Write that cells which other columns of the cube have hold no replicate of this one: sums over cells are then its own."""
+    """Write that this column has no replicate in cells that only other columns of the cube use: sums over cells stay right."""
     end, step = cube.layout.sizes["cell"], CHUNKS["cell"]
     for first in range(count_cells(cells.replicates), end, step):
         block = Block.of(rows.stop - rows.start, range(first, min(first + step, end)))

@@ -54,7 +54,7 @@ def own_presets(preset: str | None) -> tuple[str, ...]:
 
 
 def preset_facts(preset: str | None, tool: Tool | None = None) -> dict[str, Any]:
-    """Return what a cube says of its preset, with the system that its tool compares others with, if any: nothing without one."""
+    """Return what a cube says about its preset, with the system that its tool compares others with, if any; nothing without one."""
     if preset is None:
         return {}
     known = PRESETS[preset]
@@ -79,9 +79,9 @@ def write_tool_p(cube: CubeWriter, part: Part, column: Comparison, counted: Mapp
     cube : CubeWriter
     part : Part
     column : Comparison
-        Any of the metric's: whose statistics are whose.
+        Any column of the metric: it says which statistics are whose.
     counted : mapping of str to Kept
-        By procedure. A rule of one that the study does not ask for has no number.
+        By procedure. A rule whose procedure is not in the study has no number.
     store : Store
     tool : Tool
     """

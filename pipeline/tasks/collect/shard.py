@@ -1,4 +1,4 @@
-"""A shard of a cube: whole chunks of pairs of one metric on one test size, made by a task of its own where pairs are many."""
+"""A shard of a cube: whole chunks of pairs of one metric on one test size, made by a task of its own if pairs are many."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def write_shard(
     Returns
     -------
     dict of str to PairResults
-        By procedure, of all that draw and all that compute.
+        By procedure, for all that draw and all that compute.
     """
     asked, store = collected.manifest.study.resampling, collected.run.store
     _write_observed(cube, part)

@@ -1,4 +1,4 @@
-"""What a cube holds of a whole family by one procedure: corrections, max-T, and the p that decides."""
+"""What a cube has about a whole family by one procedure: corrections, max-T, and the p that decides."""
 
 from __future__ import annotations
 

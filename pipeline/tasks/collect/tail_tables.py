@@ -29,7 +29,7 @@ _TAIL_REASON = {name: np.int8(code) for code, name in enumerate(TAIL_REASONS)}
 
 
 def chunks(pairs: int, *, at_once: int = 1) -> Iterator[slice]:
-    """Yield the rows of a part by chunks of the cube, so many ``at_once``: parts begin with a chunk."""
+    """Yield the rows of a part by chunks of the cube, ``at_once`` of them together: parts begin with a chunk."""
     for first in range(0, pairs, at_once * CHUNK_PAIRS):
         yield slice(first, min(first + at_once * CHUNK_PAIRS, pairs))
 
@@ -39,9 +39,9 @@ def tail_table(
 ) -> dict[str, NDArray[Any]]:
     """Compute p-values of pairs of which any rests on fewer than ten replicates.
 
-    They stand beside the counted ones and never in their place: to choose between the two by what was counted would be a
-    selection, and a p-value that is now counted and now computed belongs to no convention. What is missing has a reason, and
-    p-values that are ``fixed`` by definition, or missing, have no tail.
+    They are shown beside the counted ones and never replace them: choosing between the two by the count would be a selection, and a
+    p-value that is sometimes counted and sometimes computed belongs to no convention. A missing tail has a reason; p-values that
+    are ``fixed`` by definition, or missing, have no tail.
     """
     tilt = how == "tilted"
     asked = np.asarray(few.any(axis=0)) & ~fixed
@@ -78,7 +78,7 @@ def tail_table(
 
 
 def _within_budget(part: Part, layout: CubeLayout, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Choose the pairs whose exact tails are computed, of each chunk within its share: so the choice does not know the tasks."""
+    """Choose the pairs whose exact tails are computed; each chunk has a share of the budget, so tasks do not matter."""
     points = tails_budget(replicates=layout.replicates, pairs=len(layout.pairs), is_full=part.size.label == FULL)
     chosen = np.zeros(len(asked), np.bool_)
     for rows in chunks(len(asked)):

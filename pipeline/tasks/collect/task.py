@@ -1,7 +1,7 @@
 """The collecting task: stored cells folded into the cube of a test set, the same whatever blocks made them.
 
-Where items stand together, in units or in documents, the cube also has each pair's design effect, from the statistics of items:
-how much items that stand together move together (`measure_clusters`).
+If items belong to units or documents, the cube also has each pair's design effect, from the statistics of items: how much more
+gains vary because items of one unit or document are alike (`measure_clusters`).
 """
 
 from __future__ import annotations
