@@ -18,6 +18,7 @@ from pipeline.compiled.notice import hearing_of_compilation
 from pipeline.errors import PipelineError, Problem
 from pipeline.plan.task import Failure, Receipt, Task
 from pipeline.store.files import store_error
+from pipeline.tasks.freed_memory import give_back
 
 __all__ = ["run_heard", "run_task"]
 
@@ -127,6 +128,8 @@ def _make_room(kind: str) -> None:
     known = sys.modules.get("pipeline.record.known_runs")
     if kind not in ("shard", "collect") and known is not None:
         known.forget_runs()
+    if kind not in ("train", "extract"):  # of these there are many, and they are small
+        give_back()
 
 
 def _function(kind: str) -> Callable[[Task, Path], Receipt]:
