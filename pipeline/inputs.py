@@ -180,7 +180,7 @@ class Meter:
             "P286",
             f"the input would take more than {size_text(self._most)} of memory: {size_text(self._content)}{counted} so far",
             where=self._where,
-            help=f"check that it is what it should be; if it is right and memory is there, set {VARIABLE}, for example to"
+            help=f"check that it is what it should be; if it is right and there is memory for it, set {VARIABLE}, for example to"
             f" {size_text(4 * self._most).replace(' ', '')}",
             note=f"each line and each field counts {PART} bytes beside its text",
         )

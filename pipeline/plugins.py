@@ -115,7 +115,7 @@ def refuse_unknown(family: str, name: str, *, others: Callable[[], Mapping[str, 
         help_ = suggest(name, known, listed=True, others=others())
         if len(several) > 1 and set(several) <= set(known):
             flags = f"`-m {' -m '.join(several)}` or " if kind == "metric" else ""
-            help_ = f"name each by itself: {flags}`[{', '.join(several)}]`"
+            help_ = f"name each separately: {flags}`[{', '.join(several)}]`"
         raise PluginError.of("P301", f"there is no {kind} '{name}'", help=help_, note=_where_else(kind, name))
 
 

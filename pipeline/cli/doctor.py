@@ -50,5 +50,5 @@ def doctor(cluster: str | None, runs: Path, as_json: bool) -> None:
             "P620",
             f"no study runs here before this is fixed: {', '.join(failed)}",
             where=there.name if there else "this machine",
-            help="do what stands below each line that begins with `fail`",
+            help="do what it says below each line that begins with `fail`",
         )

@@ -73,7 +73,7 @@ def _no_such_option(option: str, ctx: click.Context | None) -> Problem:
     elif command is cli:
         help_ = meant(option, known)
     elif option in _options(cli):
-        help_ = f"it stands before the command: `pipeline {option} {command.name} …`"
+        help_ = f"write it before the command: `pipeline {option} {command.name} …`"
     elif option in IN_A_STUDY and "--set" in known:
         help_ = f"write `--set {IN_A_STUDY[option]}=VALUE`"
     elif OPTIONS_ELSEWHERE.get(option) in known:

@@ -75,7 +75,7 @@ def _lost(run: RunDirectory, why: str) -> StoreError:
         "P714",
         f"plan.json cannot be read, and study.yaml does not give it again: {why}",
         where=str(run.plan),
-        help=f"`pipeline run STUDY --runs {run.root.parent}` with the study and options of then; all that is stored is used again",
+        help=f"`pipeline run STUDY --runs {run.root.parent}` with its study and options; all that is stored is used again",
     )
     assert isinstance(error, StoreError)
     return error

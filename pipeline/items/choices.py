@@ -38,7 +38,10 @@ def item_positions(ranges: str, n_items: int, *, where: str) -> list[int]:
         match = re.fullmatch(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?", part)
         if match is None:
             raise StudyError.of(
-                "P124", f"{part.strip()!r} is not a range of items", where=where, help="write 1-3500, or several by comma"
+                "P124",
+                f"{part.strip()!r} is not a range of items",
+                where=where,
+                help="write 1-3500, or several with commas between them",
             )
         # Python refuses to read thousands of digits, and no file has as many items as these.
         first, last = (int(digits[:_MOST_DIGITS]) for digits in (match[1], match[2] or match[1]))
@@ -47,7 +50,7 @@ def item_positions(ranges: str, n_items: int, *, where: str) -> list[int]:
                 "P124",
                 f"there is no range {part.strip()} of {n_items} items",
                 where=where,
-                help=f"items are numbered from 1 to {n_items}, and a range goes up",
+                help=f"items are numbered from 1 to {n_items}, and a range goes from the lower number to the higher",
             )
         positions.extend(range(first - 1, last))
     if len(set(positions)) < len(positions):
@@ -192,7 +195,7 @@ def _by_documents(sources: Sources, kept: Collection[str], stratum: Grouping | N
         groups, notes = read_group(DOCUMENT, sources)
     except DataError as exc:
         if spec.documents is not None or DOCUMENT in spec.columns:
-            help_ = "give every item a document, or draw items all the same: `unit: item`"
+            help_ = "give every item a document, or draw items anyway: `unit: item`"
             raise DataError(*(replace(p, help=p.help or help_) for p in exc.problems)) from exc
         reason = f"not all documents are known ({exc.problems[0].message})"
         return ChosenUnit(ITEM, reason=reason, notes=(f"items are drawn, not documents: {reason}",))

@@ -307,7 +307,9 @@ def _nothing_left(candidates: Sequence[Candidate], full: FullIds, *, any_scored:
     columns, *others = {each.output.columns for each in candidates}
     shown = name_some(list(map(repr, columns)), _MOST_NAMED) if len(columns) > 1 and not others else ""
     note = f"if {shown} are systems, each file is a test set: `pipeline init` takes such files together" if shown else None
-    return Problem("P218", "no item is in all outputs", help=f"call an item alike in all files: {'; '.join(begins)}", note=note)
+    return Problem(
+        "P218", "no item is in all outputs", help=f"give an item the same name in all files: {'; '.join(begins)}", note=note
+    )
 
 
 def _do(whose: str) -> str:

@@ -105,7 +105,7 @@ def _changed(gold: Items | None) -> PipelineError:
         "P220",
         "the gold or a reference changed after it was surveyed",
         where=gold.source if gold is not None else None,
-        help="start the study again: the changed file makes it a new run, which reuses what still holds",
+        help="start the study again: the changed file makes it a new run, which reuses what is still valid",
     )
 
 
@@ -154,5 +154,5 @@ def surveyed_gold(spec: TestSet, base: Path, expected: str, *, where: str) -> It
         "P220",
         "the gold or a reference changed after it was surveyed",
         where=gold.source if gold is not None else where,
-        help="start the study again: the changed file makes it a new run, which reuses what still holds",
+        help="start the study again: the changed file makes it a new run, which reuses what is still valid",
     )

@@ -173,7 +173,7 @@ def load_output(spec: TestSet, output: Output, *, frame: Frame, base: Path | Non
             "P220",
             f"the output of '{output.system}' changed after it was surveyed",
             where=output.path,
-            help="start the study again: the changed file makes it a new run, which reuses what still holds",
+            help="start the study again: the changed file makes it a new run, which reuses what is still valid",
         )
     items = files.fit(items)
     # What groups items is in the frame by now: no metric shall take it for a score.

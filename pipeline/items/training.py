@@ -40,7 +40,7 @@ __all__ = [
     "training_digest",
 ]
 
-_AGAIN = "start the study again: the changed file makes it a new run, which reuses what still holds"
+_AGAIN = "start the study again: the changed file makes it a new run, which reuses what is still valid"
 
 
 def read_training_items(spec: DatasetSpec | DataFiles, base: Path) -> TrainingItems:

@@ -75,7 +75,7 @@ def refuse_product() -> None:
     try:
         choose_form(0)
     except ValueError as error:
-        help_ = f"unset {FORM_VARIABLE}: the best form that there is is then taken, and results do not depend on it"
+        help_ = f"unset {FORM_VARIABLE}: the best available form is then used, and results do not depend on it"
         raise StudyError.of("P134", str(error), where=FORM_VARIABLE, help=help_) from None
 
 
@@ -270,7 +270,7 @@ def refuse_doubles(test_set: str, outputs: tuple[OutputInputs, ...]) -> None:
         files = [str(output.output["path"]) for output in outputs if output.system == name and output.output is not None]
         if len(files) > 1:  # one of them holds several runs
             message = f"two files hold a system '{name}'"
-            problems.append(Problem("P208", message, " and ".join(files), "name one of them otherwise in `outputs:`"))
+            problems.append(Problem("P208", message, " and ".join(files), "give one of them another name in `outputs:`"))
         else:
             message = f"the system {name!r} is both a file and a training"
             problems.append(Problem("P231", message, where=f"test set {test_set!r}", help="rename one"))

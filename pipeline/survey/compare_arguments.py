@@ -217,7 +217,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"the `(gold|references|documents):`", r"the \1"),
         (r"`(gold|references):`", "`-r`"),
         (r"one of the `outputs:`", "one of the outputs"),
-        (r"otherwise in `outputs:`", "otherwise, `NAME=PATH`"),
+        (r"another name in `outputs:`", "another name, `NAME=PATH`"),
         (r" of the test set(?=;|$)", ""),
         (r"\b(?:the )?test set 'test set'", "the test set"),
         (r"leave it out of the study", "leave it out"),

@@ -22,7 +22,7 @@ from pipeline.study.sets import TestSet
 __all__ = ["Predicted", "load_predicted", "pack_member", "read_member", "refuse_diverged"]
 
 _FILE = "outputs"
-_HELP = "a trainer gives a list or tuple with one value an item, of sentences one entry a token: see docs/trainers.md"
+_HELP = "a trainer returns a list or tuple with a value for each item, or entries for each token: see docs/trainers.md"
 
 
 class Predicted:

@@ -114,7 +114,7 @@ def _judge(title: str, ended: Mapping[str, Any], spec: Mapping[str, Any], log: s
             "P411",
             f"the {title} command was ended by {signal.Signals(by_signal).name}",
             log=log,
-            help="the system may have wanted memory: look at its log" if killed else None,
+            help="the system may have run out of memory: look at its log" if killed else None,
         )
     if not failed:
         return None

@@ -63,7 +63,7 @@ class PythonTrainer(Trainer):
             raise PluginError.of(
                 "P308",
                 f"object '{object}' is not a trainer: it has no {' and no '.join(lacking)}",
-                help="fit(items, sample, *, seed, workdir) gives a model, predict(model, items) a mapping of columns",
+                help="fit(items, sample, *, seed, workdir) returns a model, predict(model, items) a mapping of columns",
             )
         self.takes: tuple[str, ...] = tuple(getattr(self._trainer, "takes", ()))
         self.gives: tuple[str, ...] = tuple(getattr(self._trainer, "gives", ()))

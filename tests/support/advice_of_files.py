@@ -55,7 +55,7 @@ FILES = {
             more="resampling: {method: exact}\n",
         ),
         Case(
-            "name one of them otherwise in `outputs:`",
+            "give one of them another name in `outputs:`",
             HELM % "m/0",
             {"all.json": TRIALS, "one.json": stat()},
             {"test_set": HELM % "n"},
@@ -202,7 +202,7 @@ FILES = {
         )
     ],
     "plugins": [
-        scores("name each by itself: {}`[{}]`", {}, {"metric": "mean"})._replace(
+        scores("name each separately: {}`[{}]`", {}, {"metric": "mean"})._replace(
             test_set=f"{{{TEXT}}}", files=TEXTS, metric="'bleu,chrf'", mend={"metric": "bleu, chrf"}
         ),
     ],

@@ -65,7 +65,7 @@ FORMATS = {
             {"test_set": "{format: scores, outputs: x.csv}"},
         ),
         Case(
-            "leave one row for each system",
+            "keep one row for each system",
             "{format: {name: scores, layout: rows}, outputs: x.csv}",
             {"x.csv": "system,q1,q2\na,1,2\na,1,2\nb,2,3\n"},
             {"x.csv": "system,q1,q2\na,1,2\nb,2,3\n"},
@@ -228,7 +228,7 @@ FORMATS = {
     ],
     "items/readers/conllu": [
         Case(
-            "outputs may part the text into other words and sentences, and have all its characters but spaces, in its order",
+            "outputs may divide the text into other words and sentences, with all its characters except spaces, in its order",
             "{format: conllu, gold: gold.conllu, outputs: '{system}.out'}",
             {"gold.conllu": CONLLU, "a.out": CONLLU.replace("\tb\t", "\tc\t"), "b.out": CONLLU},
             {"a.out": "1\tab\t_\tX\t_\t_\t0\tdep\t_\t_\n2\tcd\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"},

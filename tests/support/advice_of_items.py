@@ -74,7 +74,10 @@ ITEMS = {
     "items/choices": [
         text("let no two ranges overlap", {}, {"test_set": f"{{{TEXT}, items: '1-2, 3'}}"}, own=", items: '1-2, 2-3'"),
         text(
-            "items are numbered from 1 to {}, and a range goes up", {}, {"test_set": f"{{{TEXT}, items: 1-3}}"}, own=", items: 1-9"
+            "items are numbered from 1 to {}, and a range goes from the lower number to the higher",
+            {},
+            {"test_set": f"{{{TEXT}, items: 1-3}}"},
+            own=", items: 1-9",
         ),
         Case(
             "did you mean {}",
@@ -83,7 +86,7 @@ ITEMS = {
             {"test_set": "{format: scores, outputs: x.csv, items: {include: {kind: l}}}"},
         ),
         Case(
-            "give every item a document, or draw items all the same: `unit: item`",
+            "give every item a document, or draw items anyway: `unit: item`",
             "{format: scores, outputs: x.csv, columns: {document: topic}}",
             {"x.csv": GROUPED["x.csv"].replace("2,s", "2,")},
             {"more": "resampling: {<0>}\n"},
@@ -96,7 +99,7 @@ ITEMS = {
             {"test_set": f"{{{TEXT}, <0>}}"},
         ),
         scores(
-            "call an item alike in all files: {}",
+            "give an item the same name in all files: {}",
             {"a.csv": "item,score\nx,1\ny,2\nz,2\n"},
             {"a.csv": TABLES["a.csv"]},
             own=", missing: drop",

@@ -133,7 +133,7 @@ ODD_FILES = {
             {"a.eval": LOGS["a.eval"]},
         ),
         Case(
-            "{}; one that is cut off has lost the list of its members, which stands at its end",
+            "{}; one that is cut off has lost the list of its members, which is at its end",
             EVAL,
             {**LOGS, "a.eval": LOGS["a.eval"][:-30]},
             {"a.eval": LOGS["a.eval"]},
@@ -196,7 +196,7 @@ ODD_FILES = {
     ],
     "items/readers/_scored": [
         Case(
-            "ask for another score, or name the group otherwise in `columns:`",
+            "ask for another score, or give the group another name in `columns:`",
             "{format: inspect, outputs: '{system}.json', columns: {match: input}}",
             {"a.json": log(match="C"), "b.json": log(match="I")},
             {"test_set": "{format: inspect, outputs: '{system}.json', columns: {asked: input}}"},

@@ -102,7 +102,7 @@ TOOL_FILES = {
     ],
     "items/readers/_lm_eval": [
         Case(
-            "leave one row for each document and filter; rows of several filters that are not named cannot be distinguished",
+            "keep one row for each document and filter; rows of several filters that are not named cannot be distinguished",
             LM,
             {"a.jsonl": lines(sample(1), sample(2), sample(2, acc=1.0)), "b.jsonl": lines(sample(1), sample(2))},
             {"a.jsonl": lines(sample(1), sample(2))},
@@ -162,7 +162,7 @@ TOOL_FILES = {
     ],
     "items/readers/_json": [
         Case(
-            "correct the keys in `format:` of the test set; a key with a dot in it stands in a list of keys",
+            "correct the keys in `format:` of the test set; write a key with a dot in it as a list of keys",
             "{format: {name: json-lines, item: id, score: 'f.1'}, outputs: '{system}.jsonl'}",
             {name: lines(*({"id": k, "f.1": 2} for k in (1, 2))) for name in ("a.jsonl", "b.jsonl")},
             {"test_set": "{format: {name: json-lines, item: id, score: ['f.1']}, outputs: '{system}.jsonl'}"},
@@ -192,7 +192,7 @@ TOOL_FILES = {
         Case("write one for each item", MADE, {"a.jsonl": "\n", "b.jsonl": GOOD}, {"a.jsonl": GOOD}),
         Case(DECIDE, MADE, {"a.jsonl": lines(line(1), line(2, score=None)), "b.jsonl": GOOD}, {"a.jsonl": GOOD}),
         Case(
-            "leave one line for each item",
+            "keep one line for each item",
             MADE,
             {"a.jsonl": lines(line(1), line(2), line(2)), "b.jsonl": GOOD},
             {"a.jsonl": GOOD},
@@ -289,7 +289,7 @@ TOOL_FILES = {
     "items/readers/ctm": [
         Case("a line is {}", CALLS, {"gold.stm": STM, "a.ctm": CTM + "s A 3.0\n", "b.ctm": CTM}, {"a.ctm": CTM}, metric="wer"),
         Case(
-            "recordings and channels have to be called alike in both files",
+            "recordings and channels must have the same names in both files",
             CALLS,
             {"gold.stm": STM, "a.ctm": CTM.replace("s A", "s 1"), "b.ctm": CTM},
             {"a.ctm": CTM},
@@ -307,7 +307,7 @@ TOOL_FILES = {
             metric="wer",
         ),
         Case(
-            "an output says one thing: leave one of them",
+            "an output has one reading: keep one of them",
             CALLS,
             {"gold.stm": STM, "a.ctm": CTM + "s A * * <ALT_BEGIN>\n", "b.ctm": CTM},
             {"a.ctm": CTM},

@@ -173,7 +173,7 @@ TRAININGS = {
     ],
     "trainers/python": [
         own(
-            "fit(items, sample, *, seed, workdir) gives a model, predict(model, items) a mapping of columns",
+            "fit(items, sample, *, seed, workdir) returns a model, predict(model, items) a mapping of columns",
             "object: 'own_trainers:Half', path: .",
             f"{CONST}, path: .",
         ),

@@ -135,7 +135,7 @@ def test_files_beyond_a_limit_are_made_smaller_or_are_others(tmp_path: Path, mon
 
 def test_what_is_written_where_a_message_says_how_is_taken() -> None:
     """Functions that a study file does not reach with what they refuse: other words are there before."""
-    said = help_of(lambda: item_positions("a-b", 4000, where="items"), "write 1-3500, or several by comma")
+    said = help_of(lambda: item_positions("a-b", 4000, where="items"), "write 1-3500, or several with commas between them")
     assert len(item_positions(re.findall(r"[0-9-]+", said)[0], 4000, where="items")) == 3500
     assert item_positions("1-2, 4", 4, where="items") == [0, 1, 3]
 

@@ -301,5 +301,5 @@ def _lacks(keys: Keys, where: str, there: str) -> PipelineError:
         "P257",
         f"there is no '{show(keys)}'; there are {there}",
         where=where,
-        help="correct the keys in `format:` of the test set; a key with a dot in it stands in a list of keys",
+        help="correct the keys in `format:` of the test set; write a key with a dot in it as a list of keys",
     )

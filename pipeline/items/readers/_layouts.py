@@ -199,7 +199,7 @@ def _split_rows(
     roles = Roles(None, find_systems(table, columns), replica, {})
     parts = _part(table, roles, None)
     names = {row: part.name_of() for part in parts for row in part.rows}
-    refuse_twice([names[row] for row in range(len(names))], table, "P208", "the system", "leave one row for each system")
+    refuse_twice([names[row] for row in range(len(names))], table, "P208", "the system", "keep one row for each system")
     chosen = choose(table, _others(table, roles, leave_out))
     holes = find_holes(table, chosen, empty)
     return _across(convert(table, chosen, True), parts, chosen, value, holes)

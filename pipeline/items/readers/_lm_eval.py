@@ -71,7 +71,7 @@ def name_rows(lines: Sequence[JsonLine], source: str) -> list[Row]:
     return sorted(named, key=lambda row: row.line)
 
 
-_TWICE = "leave one row for each document and filter; rows of several filters that are not named cannot be distinguished"
+_TWICE = "keep one row for each document and filter; rows of several filters that are not named cannot be distinguished"
 
 
 def list_answers(rows: Sequence[Row], source: str, *, metric: str | None) -> tuple[list[Answer], list[str]]:

@@ -209,7 +209,9 @@ def make_columns(
     taken = next((name for name in numbers if name in {*groups, _CONTENT, DOCUMENT}), None)
     if taken is not None:
         message = f"'{taken}' is the name of a score, and of a column that is not a score"
-        raise DataError.of("P211", message, where=source, help="ask for another score, or name the group otherwise in `columns:`")
+        raise DataError.of(
+            "P211", message, where=source, help="ask for another score, or give the group another name in `columns:`"
+        )
     refuse_halves((name for values in (numbers, *groups.values()) for name in values), source)
     return {**numbers, **groups, **({_CONTENT: content} if content else {})}
 

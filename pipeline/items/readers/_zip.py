@@ -147,7 +147,7 @@ def open_zip(path: Path) -> Iterator[Archive]:
             archive = zipfile.ZipFile(file)
         except _DAMAGES as exc:
             message = f"{path.name} is a zip, and damaged: {exc}"
-            help_ = f"{_AGAIN}; one that is cut off has lost the list of its members, which stands at its end"
+            help_ = f"{_AGAIN}; one that is cut off has lost the list of its members, which is at its end"
             raise DataError.of("P258", message, where=str(path), help=help_) from exc
         with archive:
             yield Archive(path, file, archive)

@@ -214,7 +214,7 @@ def _differ(gold: Items, output: Items, ours: Text, theirs: Text) -> DataError:
         "P263",
         message,
         f"{output.source}:{_find_line(output, *theirs.find_word(at))}",
-        "outputs may part the text into other words and sentences, and have all its characters but spaces, in its order",
+        "outputs may divide the text into other words and sentences, with all its characters except spaces, in its order",
         f"{at} characters agree, and the gold has {len(ours.characters)}; `missing:` can only be asked of sentences that lack "
         "where gold and output name every sentence, by `# sent_id`",
     )

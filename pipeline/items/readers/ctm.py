@@ -143,7 +143,7 @@ class CtmReader(Reader):
             where = f"{lines.source}:{number}"
             if any(mark in fields[4:5] for mark in _ALTERNATIVES):
                 problems.append(
-                    Problem("P264", "the output has alternatives", where, "an output says one thing: leave one of them")
+                    Problem("P264", "the output has alternatives", where, "an output has one reading: keep one of them")
                 )
             elif len(fields) < 5 or not (_TIME.fullmatch(fields[2]) and _TIME.fullmatch(fields[3])):
                 problems.append(
@@ -198,7 +198,7 @@ class CtmReader(Reader):
                 "P217",
                 f"the output has no channel of the gold: it begins with '{output.ids[0]}', and {wanted}",
                 where=output.source,
-                help="recordings and channels have to be called alike in both files",
+                help="recordings and channels must have the same names in both files",
             )
         here = sorted(found)
         warnings = output.warnings

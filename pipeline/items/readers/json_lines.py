@@ -277,7 +277,7 @@ def _as_items(ids: list[str], rows: list[_Row], source: str, *, numbered: bool) 
     for name, (line, values) in zip(ids, rows, strict=True):
         if name in first:
             message = f"the item '{name}' occurs twice, on lines {first[name]} and {line.line}"
-            problems.append(Problem("P209", message, f"{source}:{line.line}", "leave one line for each item"))
+            problems.append(Problem("P209", message, f"{source}:{line.line}", "keep one line for each item"))
         first.setdefault(name, line.line)
         lacking = [column for column in names if column not in values]
         if lacking:

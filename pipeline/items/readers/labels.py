@@ -38,7 +38,7 @@ def _split_letters(table: Table, *, system: str | None, columns: Mapping[str, st
     of_system = find_systems(table, columns)
     letters = _letter_column(table, of_system, columns)
     names = table.column(of_system)
-    refuse_twice(names, table, "P208", "the system", "leave one row for each system")
+    refuse_twice(names, table, "P208", "the system", "keep one row for each system")
     rows_of = {name: [row] for row, name in enumerate(names)}
     if system is not None:
         rows_of = {system: only_rows(table, system, rows_of)}

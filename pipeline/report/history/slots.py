@@ -128,7 +128,7 @@ def next_look(last: Look | None, *, looks: int | None, alpha: float) -> Look:
         raise StudyError.of(
             "P741",
             f"this history shares out {was}, of which {last.look} {'is' if last.look == 1 else 'are'} spent",
-            help="a plan that changes after a look has no promise: keep --looks and `resampling.alpha`, or begin another --history",
+            help="a plan changed after a look promises nothing: keep --looks and `resampling.alpha`, or begin another --history",
         )
     return Look(last.period, last.look + 1, looks, alpha)
 

@@ -42,7 +42,7 @@ from pipeline.study.profile import ClusterProfile
 from pipeline.survey.survey import survey_loaded
 
 Call = Callable[..., tuple[int, str]]
-AGAIN = "start the study again: the changed file makes it a new run, which reuses what still holds"
+AGAIN = "start the study again: the changed file makes it a new run, which reuses what is still valid"
 FEW = {"replicates": 300, "keep_replicates": 0, "test_sizes": ["full"]}
 ARRAYS = "give each system one array with a score for each item, in the same order of items: {'ours': scores, 'base': others}"
 SCORES = [1.0, 2.0, 4.0, 3.0, 5.0, 2.5]
@@ -119,7 +119,7 @@ def look(study: Path) -> Any:
 
 def test_a_limit_is_raised_as_is_said(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIPELINE_MAX_INPUT", "1500")
-    says = "check that it is what it should be; if it is right and memory is there, set {}, for example to {}"
+    says = "check that it is what it should be; if it is right and there is memory for it, set {}, for example to {}"
     said = help_of(lambda: look(study), says)
     name, size = re.findall(r"set (\w+), for example to (\S+)", said)[0]
     monkeypatch.setenv(name, size)
@@ -198,7 +198,7 @@ def test_fewer_products_are_asked_for_in_each_of_the_ways_that_are_told(tmp_path
 
 def test_a_form_of_products_that_is_not_there_is_unset(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIPELINE_PRODUCT", "none")
-    says = "unset {}: the best form that there is is then taken, and results do not depend on it"
+    says = "unset {}: the best available form is then used, and results do not depend on it"
     said = help_of(lambda: look(study), says)
     monkeypatch.delenv(re.findall(r"unset (\w+)", said)[0])
     look(study)
@@ -614,6 +614,6 @@ def test_what_a_doctor_finds_is_mended_as_stands_below(call: Call, tmp_path: Pat
     code, printed = call("doctor", "--runs", "file/runs")
     assert code == 69
     said = re.findall(r"= help: (.*)", printed)[0]
-    assert said == "do what stands below each line that begins with `fail`"
+    assert said == "do what it says below each line that begins with `fail`"
     (below,) = re.findall(rf"^{said.split('`')[1]} .*\n +(.*)", printed, re.MULTILINE)
     typed_well(call, f"doctor {below.rpartition(' ')[2]} runs")

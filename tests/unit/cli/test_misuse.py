@@ -40,7 +40,7 @@ SEE = "`pipeline {} --help` shows its arguments and options"
         (
             "list --debug",
             "error[P001]: `pipeline list` has no option '--debug'",
-            "it stands before the command: `pipeline --debug list …`",
+            "write it before the command: `pipeline --debug list …`",
         ),
         ("report --alpha .1", "error[P001]: `pipeline report` has no option '--alpha'", "write `--set resampling.alpha=VALUE`"),
         (

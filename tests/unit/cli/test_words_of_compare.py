@@ -133,7 +133,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "comet"), "export their scores of segments"),
         (("a.txt", "b.txt", "-r", "ref.txt", "--alpha", "5"), "--alpha must be below"),
         (("a.txt", "b.txt", "-r", "ref.txt", "--columns", "system"), "these are not names of columns"),
-        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu,chrf"), "name each by itself: `-m bleu -m chrf`"),
+        (("a.txt", "b.txt", "-r", "ref.txt", "-m", "bleu,chrf"), "name each separately: `-m bleu -m chrf`"),
         (("a.txt", "b.txt", "-r", "reff.txt"), "did you mean ref.txt?"),
         (("a.txt", "b.txt", "-r", "gold.txt"), "there are a.txt, b.txt, header.csv, long.csv, ref.txt; paths are relative"),
         (("a.txt", "b.txt", "-r", "ref.txt", "-m", "accuracy"), "accuracy needs gold labels, and the file has references"),

@@ -380,7 +380,7 @@ def test_files_without_a_common_item_are_told_by_their_items(folder):
     (folder / "t.csv").write_text("item,system,score\n1,A,5\n2,A,6\n3,B,8\n4,B,9\n")
     with pytest.raises(DataError) as caught:
         survey(folder, references=(), format="scores", outputs="t.csv", missing="drop")
-    assert caught.value.problems[0].help == "call an item alike in all files: A has '1', '2'; B has '3', '4'"
+    assert caught.value.problems[0].help == "give an item the same name in all files: A has '1', '2'; B has '3', '4'"
 
 
 def test_an_output_that_changed_is_not_read(folder):

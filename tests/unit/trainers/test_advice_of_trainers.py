@@ -178,7 +178,7 @@ def test_texts_are_named_for_sklearn(tmp_path: Path) -> None:
     [
         (
             {"label": ["p"]},
-            "a trainer gives a list or tuple with one value an item, of sentences one entry a token: see docs/trainers.md",
+            "a trainer returns a list or tuple with a value for each item, or entries for each token: see docs/trainers.md",
         ),
         ({"label": ["p\nq", "q"]}, "see what the trainer predicts"),
         (
