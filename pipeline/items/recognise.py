@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,7 @@ from pipeline.interfaces import FileSample, Recognised
 from pipeline.items.discover import find_outputs
 from pipeline.items.names import COMPRESSIONS
 from pipeline.items.readers._files import read_head, read_text
-from pipeline.items.readers._tables import NO_ROWS
+from pipeline.items.readers._tables import NO_ROWS, find_head
 from pipeline.items.readers._typed_tables import begins_json, begins_split
 from pipeline.items.readers._zip import open_zip
 from pipeline.items.readers.registry import import_reader
@@ -137,10 +138,37 @@ def recognise_beside(path: Path, references: Sequence[Path]) -> tuple[FormatFoun
     except DataError as error:
         if compared or error.problems[0].code != "P259":
             raise
+        if {".csv", ".tsv"} & {*path.suffixes} and (problem := _refuse_table(path)):
+            raise DataError(problem) from None
         return recognise_file(path, gold=True, references=True)  # its reader says what is missing
     if compared and _compares_with(found[0].name) == "gold" and all(_holds(one, "references", beside=True) for one in references):
         return recognise_file(path) if _holds(path, "nothing", beside=False) else found
     return found
+
+
+def _refuse_table(path: Path) -> Problem | None:
+    """Say why a file that is called a table is none of scores; None where it may be one of labels, whose gold is missing."""
+    lines = take_sample(path).lines
+    if len(lines) < 2:
+        return None
+    head = find_head(lines)
+    if head.delimiter is None:
+        what = f"line {head.place + 1} has no tab, comma or semicolon between the names of columns"
+        return Problem(
+            "P259", f"{path.name} is no table: {what}", str(path), "begin the file with a header, with commas between names"
+        )
+    header, first = (next(csv.reader([line], delimiter=head.delimiter)) for line in lines[head.place : head.place + 2])
+    unnamed = header.count("")
+    if len(header) != len(first) or unnamed > 1:
+        what = f"line {head.place + 1} has {len(header)} fields, and line {head.place + 2} has {len(first)}"
+        what = f"line {head.place + 1} leaves {unnamed} columns without a name" if unnamed > 1 else what
+        help_ = "begin the file with a header that names every column, and nothing above it"
+        return Problem("P259", f"{path.name} is no table: {what}", f"{path}:{head.place + 1}", help_)
+    if not {"label", "labels", "text"}.isdisjoint(header):
+        return None
+    message = f"{path.name} is no table of scores: below the header there is no number, but {name_some([*map(repr, first)])}"
+    help_ = "write numbers, or true and false; labels and texts are compared with a file of them, `-r FILE`"
+    return Problem("P259", message, f"{path}:{head.place + 2}", help_)
 
 
 def _holds(path: Path, kind: str, *, beside: bool) -> bool:

@@ -39,6 +39,8 @@ FILES = {
     "ragged.csv": "item,score\n1,1\n2,2\n3, or so,2\n4,5\n",
     "quoted.csv": "item,score\n1,1\n2,2\n3,2\n4,5\n",
     "words.csv": "item,x,y\n1,n,v\n2,v,v\n3,n,n\n4,v,n\n",
+    "pipes.csv": "item|score\n1|1\n2|2\n",
+    "title.csv": "Scores of May,,\nitem,x,y\n1,1,2\n2,2,3\n",
     "right.csv": "item,label\n1,n\n2,v\n3,n\n4,v\n",
 }
 
@@ -91,7 +93,16 @@ COMPARES = {
             "quoted.csv b.csv",
         ),
     ],
-    "items/recognise": [Typed("write a row for each item below the header", "bare.csv", "a.csv b.csv")],
+    "items/recognise": [
+        Typed("begin the file with a header, with commas between names", "pipes.csv", "b.csv a.csv"),
+        Typed("begin the file with a header that names every column, and nothing above it", "title.csv", "b.csv a.csv"),
+        Typed(
+            "write numbers, or true and false; labels and texts are compared with a file of them, `-r FILE`",
+            "words.csv",
+            "words.csv -r right.csv",
+        ),
+        Typed("write a row for each item below the header", "bare.csv", "a.csv b.csv"),
+    ],
     "items/readers/scores": [
         Typed(
             "give a column of scores to each system; labels need a gold file to be compared with",

@@ -13,7 +13,7 @@ from pipeline.errors import DataError
 from pipeline.interfaces import Items
 from pipeline.items.item_table import ItemTable
 from pipeline.items.readers import load_reader
-from pipeline.items.recognise import recognise_file
+from pipeline.items.recognise import recognise_beside, recognise_file
 
 ROWS = "item,north,south\nq1,1,2\nq2,3,4\n"
 
@@ -155,3 +155,33 @@ def test_a_workbook_is_called_so_with_the_way_out(name: str, data: bytes, kind: 
         assert problem.code == "P204"
         assert (problem.message == f"{name} is {kind}, not text") is (kind is not None)
         assert ("save the sheet with the scores as CSV (UTF-8)" in (problem.help or "")) is (kind is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what", "cure"),
+    [
+        ("A,B\nq1,1,0\nq2,0,1\n", ":1", "line 1 has 2 fields, and line 2 has 3", "names every column"),
+        ("item,A\nq1,1,\nq2,0,\n", ":1", "line 1 has 2 fields, and line 2 has 3", "names every column"),
+        ("Scores of May,,\nitem,A,B\nq1,1,0\n", ":1", "line 1 leaves 2 columns without a name", "nothing above it"),
+        ("# Scores of May\nitem,A,B\nq1,1,0\n", "", "line 1 has no tab, comma or semicolon", "commas between names"),
+        ("item|A|B\nq1|1|0\nq2|0|1\n", "", "line 1 has no tab, comma or semicolon", "commas between names"),
+        ("item,A,B\nq1,right,wrong\nq2,right,right\n", ":2", "no number, but 'q1', 'right', 'wrong'", "true and false"),
+    ],
+)
+def test_a_file_called_a_table_that_is_none_of_scores_is_told_why(
+    text: str, line: str, what: str, cure: str, tmp_path: Path
+) -> None:
+    """It was taken for labels or a text whose reference is missing."""
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        recognise_beside(path, [])
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.where) == ("P259", f"{path}{line}")
+    assert what in problem.message
+    assert cure in (problem.help or "")
+
+
+def test_a_table_of_labels_is_still_one_whose_gold_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,label\n1,yes\n2,maybe\n")
+    assert recognise_beside(tmp_path / "t.csv", [])[0].name == "labels"
