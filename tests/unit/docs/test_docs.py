@@ -40,7 +40,8 @@ def table_of(variables: Iterable[Variable]) -> str:
     """Return declarations as a Markdown table."""
     rows = [("variable", "dimensions", "type", "units", "meaning"), ("---",) * 5]
     for variable in variables:
-        meaning = variable.description + (f": {', '.join(variable.flags)}" if variable.flags else "")
+        codes = ", ".join(f"{code} {flag}" for code, flag in enumerate(variable.flags))
+        meaning = variable.description + (f"; codes: {codes}" if codes else "")
         rows.append((f"`{variable.name}`", ", ".join(variable.dims), variable.dtype, variable.units, meaning.replace("|", "\\|")))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
