@@ -188,12 +188,14 @@ def test_what_iobes_forbids_is_counted_as_conlleval_counts_and_told(write: Write
 
 
 @given(st.lists(st.sampled_from(["O", "B-NP", "I-NP", "B-VP", "I-VP", "B", "I", "B-a-b", "I-a-b"]), min_size=1, max_size=12))
+@settings(deadline=None)
 def test_reading_twice_changes_nothing(tags: list[str]) -> None:
     once, _ = to_iob2([tuple(tags)], [1], "f")
     assert to_iob2(once, [1], "f") == (once, ())
 
 
 @given(st.lists(st.tuples(st.sampled_from(["O", "NP", "VP"]), st.integers(1, 3)), min_size=1, max_size=8))
+@settings(deadline=None)
 def test_a_sentence_is_the_same_in_every_scheme(parts: list[tuple[str, int]]) -> None:
     written: dict[str, list[str]] = {"IOB1": [], "IOB2": [], "IOBES": [], "BILOU": []}
     before = "O"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import DataError, StudyError
@@ -99,6 +99,7 @@ def test_a_chunk_that_begins_with_i_is_a_chunk() -> None:
 
 
 @given(st.lists(st.lists(st.tuples(st.sampled_from(TAGS), st.sampled_from(TAGS)), min_size=1, max_size=6), min_size=1, max_size=3))
+@settings(deadline=None)
 def test_counts_are_those_of_the_published_rules(pairs: list[list[tuple[str, str]]]) -> None:
     gold, output = (sentences(*(" ".join(token[k] for token in one) for one in pairs)) for k in (0, 1))
     if not any(list(find_chunks(one)) for one in gold.columns["chunk"]):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.plans import all_done, made_study, plan_tasks, receipt_of
 
@@ -27,6 +27,7 @@ KEYS = list("abcdefgh")
 
 
 @given(st.sets(st.sampled_from(KEYS)), st.sets(st.sampled_from(KEYS)), st.integers(0, 2**32))
+@settings(deadline=None)
 def test_positions_are_those_of_the_pairs_by_name(theirs: set[str], asked: set[str], seed: int) -> None:
     rng = np.random.default_rng(seed)
     systems, wanted = tuple(sorted(theirs)), tuple(sorted(asked))
