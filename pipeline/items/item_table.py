@@ -12,7 +12,7 @@ from typing import NoReturn
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError, Problem
 from pipeline.items.readers._files import Lines, read_lines
-from pipeline.items.readers._tables import Table, find_column, find_head, parse_header, parse_table, refuse
+from pipeline.items.readers._tables import Table, find_column, find_head, leave_out_blank, parse_header, parse_table, refuse
 from pipeline.items.readers.mt_metrics_eval import read_documents
 from pipeline.options import nearest, suggest
 from pipeline.study.grouping import DOCUMENT, ROLES
@@ -51,7 +51,7 @@ class ItemTable:
             found = read_documents(self.path)
             rows = tuple(zip(found.domains, found.documents, strict=True))
             return Table(_DOCS, rows, tuple(range(1, len(rows) + 1)), str(self.path))
-        return parse_table(self.lines)
+        return leave_out_blank(parse_table(self.lines), lambda left: self._item_column_of(left) is not None)
 
     @property
     def _is_docs(self) -> bool:
@@ -140,7 +140,7 @@ class ItemTable:
             return values, [*_told_lines(self.path, ids, numbered), *_told_names(self.path, values)]
         name = self.columns.get(column, column)
         values, lines = self.table.column(name), self.table.lines
-        item = self._item_column()
+        item = self._item_column_of(self.table)
         if item is None or item == name:
             return self._by_line(values, column, ids, scored, first=2), _told_lines(self.path, ids, numbered)
         names = self.table.column(item)
@@ -155,10 +155,10 @@ class ItemTable:
         self._refuse_empty(((lines[places[name]], values[places[name]]) for name in ids if name in needed), column)
         return tuple(values[places[name]] if name in places else "" for name in ids), self._told_rest(names, ids)
 
-    def _item_column(self) -> str | None:
+    def _item_column_of(self, table: Table) -> str | None:
         # The study may name it for the outputs: this table need not call it so.
-        known = {role: name for role, name in self.columns.items() if name in self.table.header}
-        return find_column("item", self.table.header, known, self.table.source)
+        known = {role: name for role, name in self.columns.items() if name in table.header}
+        return find_column("item", table.header, known, table.source)
 
     def _by_line(
         self, values: Sequence[str], column: str, ids: Sequence[str], scored: Set[str] | None, *, first: int

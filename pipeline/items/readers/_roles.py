@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pipeline.dataclass import dataclass
 from pipeline.errors import DataError
-from pipeline.items.readers._tables import Table, find_column, is_number, spell, tell_blank, usual_names
+from pipeline.items.readers._tables import Table, find_column, is_number, spell, usual_names
 from pipeline.study.grouping import REPLICA, ROLES
 
-__all__ = ["Roles", "find_roles", "find_systems", "holds_scores", "leave_out_blank"]
+__all__ = ["Roles", "find_roles", "find_systems", "holds_scores"]
 
 _ITEMS = (
     "question", "question_id", "prompt", "prompt_id", "example", "example_id", "sample", "sample_id", "doc_id", "instance",
@@ -57,22 +56,6 @@ class Roles:
         """Return the columns that have no role and are not taken."""
         roles = {self.item, self.system, self.replica, *self.groups.values(), *taken}
         return [name for name in header if name not in roles]
-
-
-def leave_out_blank(table: Table, columns: Mapping[str, str]) -> Table:
-    """Return a table without the rows in which all fields are empty, where a column names its items: such a row is none of them.
-
-    Without that column a row may stand for the item at its place, which no system answered.
-    """
-    if columns.get("item") not in table.header and not any(spell(name) in _SPELLED for name in table.header):
-        return table
-    blank = {k for k, row in enumerate(table.rows) if not (row[0].strip() or any(map(str.strip, row)))}
-    if not blank:
-        return table
-    kept = [k for k in range(len(table.rows)) if k not in blank]
-    told = tell_blank([table.lines[k] for k in sorted(blank)], table.source)
-    rows, lines = tuple(table.rows[k] for k in kept), tuple(table.lines[k] for k in kept)
-    return replace(table, rows=rows, lines=lines, warnings=(*table.warnings, told))
 
 
 def is_index(table: Table, name: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +24,10 @@ __all__ = [
     "find_delimiter",
     "find_head",
     "is_number",
+    "leave_out_blank",
     "parse_header",
     "parse_table",
     "refuse",
-    "tell_blank",
     "usual_names",
     "write_table",
 ]
@@ -105,10 +106,9 @@ def parse_table(lines: Lines) -> Table:
     """Split lines into a header and rows.
 
     Fields may stand in double quotes; where tabs separate them, only if all names of the header do. A first line ``sep=;`` names
-    the separator. A blank behind each separator of the header is no part of a name or a field. Lines that are empty are no rows,
-    and neither are rows of nothing but empty fields at the end, as spreadsheets leave them behind; they are told, but for empty
-    lines at the end. In a single column an empty line is an empty value. Values stay strings: ``1.0``, ``NA`` and ``007`` are what
-    the file says.
+    the separator. A blank behind each separator of the header is no part of a name or a field. An empty line is a row of empty
+    fields (`leave_out_blank`). Such rows at the end, as spreadsheets leave them behind, are left out, and told where they are more
+    than empty lines. Values stay strings: ``1.0``, ``NA`` and ``007`` are what the file says.
 
     Raises
     ------
@@ -120,11 +120,8 @@ def parse_table(lines: Lines) -> Table:
         values.pop()
     head = find_head(values)
     (first, header), *body = _split(values, head, lines.source)
-    told = []
-    if empty := [line for line, row in body if len(row) < 2 and len(header) > 1 and not "".join(row).strip()]:
-        dropped = set(empty)
-        body = [(line, row) for line, row in body if line not in dropped]
-        told.append(tell_blank(empty, lines.source))
+    nothing = ("",) * len(header)
+    body = [(line, row if len(row) > 1 or "".join(row).strip() else nothing) for line, row in body]
     last = len(body)
     while last and len(body[last - 1][1]) > 1 and not any(map(str.strip, body[last - 1][1])):
         last -= 1
@@ -141,10 +138,9 @@ def parse_table(lines: Lines) -> Table:
         if len(row) != len(header)
     )
     refuse(problems)
-    if blank:
-        told.append(f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out")
+    told = (f"{lines.source}: the last {blank} row{'s' * (blank > 1)} of empty fields were left out",) if blank else ()
     rows, numbers = tuple(row for _, row in body), tuple(line for line, _ in body)
-    return Table(header, rows, numbers, lines.source, tuple(told), head.delimiter)
+    return Table(header, rows, numbers, lines.source, told, head.delimiter)
 
 
 def parse_header(lines: Lines) -> tuple[str, ...]:
@@ -153,11 +149,25 @@ def parse_header(lines: Lines) -> tuple[str, ...]:
     return _split(lines.values[: head.place + 1], head, lines.source)[0][1]
 
 
-def tell_blank(lines: Sequence[int], source: str) -> str:
-    """Say which rows of a table were left out because nothing is in them."""
-    if len(lines) == 1:
-        return f"{source}: line {lines[0]}, which is blank, was left out"
-    return f"{source}: {len(lines)} blank lines were left out: {name_some(list(map(str, lines)))}"
+def leave_out_blank(table: Table, names_items: Callable[[Table], bool] = lambda table: True) -> Table:
+    """Return a table without the rows in which all fields are empty, where what is left names its items: such a row is none.
+
+    Without names a row may stand for the item at its place, which one system did not answer: leaving it out would pair all rows
+    below it with those of other items in another file.
+    """
+    blank = {k for k, row in enumerate(table.rows) if not (row[0].strip() or any(map(str.strip, row)))}
+    if not blank or len(table.header) < 2 or len(blank) == len(table.rows):
+        return table
+    kept = [k for k in range(len(table.rows)) if k not in blank]
+    rows, lines = tuple(table.rows[k] for k in kept), tuple(table.lines[k] for k in kept)
+    left = replace(table, rows=rows, lines=lines)
+    if not names_items(left):
+        return table
+    dropped = [str(table.lines[k]) for k in sorted(blank)]
+    told = f"line {dropped[0]}, which is blank, was left out"
+    if len(dropped) > 1:
+        told = f"{len(dropped)} blank lines were left out: {name_some(dropped)}"
+    return replace(left, warnings=(*table.warnings, f"{table.source}: {told}"))
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[str]]) -> None:

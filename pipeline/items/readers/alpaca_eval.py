@@ -12,7 +12,7 @@ from pipeline.interfaces import FileSample, Items, Recognised
 from pipeline.items.readers._files import read_lines, with_warnings
 from pipeline.items.readers._json import JsonLine, digest_of, need, read_json_list
 from pipeline.items.readers._records import ScoredFormat, asked_groups, check_name, choose_one, find_beside, name_of, text_of
-from pipeline.items.readers._tables import is_number, parse_table, refuse
+from pipeline.items.readers._tables import is_number, leave_out_blank, parse_table, refuse
 
 __all__ = ["AlpacaEvalReader"]
 
@@ -110,7 +110,7 @@ class AlpacaEvalReader(ScoredFormat):
 
     def _read_board(self, path: Path) -> dict[str, float]:
         """Return the win rates of a leaderboard by model, from 0 to 1: there they are of a hundred."""
-        table = parse_table(read_lines(path))
+        table = leave_out_blank(parse_table(read_lines(path)))
         if "win_rate" not in table.header:
             return {}
         models, rates = table.column(table.header[0]), table.column("win_rate")

@@ -16,8 +16,8 @@ from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import Lines, number_lines, read_lines, with_warnings
 from pipeline.items.readers._join import join_items
 from pipeline.items.readers._layouts import LAYOUTS, check_layout, only_rows, refuse_twice, split_systems
-from pipeline.items.readers._roles import find_systems, leave_out_blank
-from pipeline.items.readers._tables import Table, find_column, find_head, parse_table, write_table
+from pipeline.items.readers._roles import find_roles, find_systems
+from pipeline.items.readers._tables import Table, find_column, find_head, leave_out_blank, parse_table, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, read_typed, recognise_typed
 
 __all__ = ["LETTERS", "LabelReader"]
@@ -192,7 +192,7 @@ class LabelReader(Reader):
         if system is not None:
             return {system: self._read_one(path, system, options)}
         columns: Mapping[str, str] = options.get("columns", {})
-        table = self._read_table(path, columns, need=True)
+        table = self._read_table(path, columns, None, need=True)
         if not isinstance(table, Table):
             raise DataError.of(
                 "P219",
@@ -235,7 +235,7 @@ class LabelReader(Reader):
 
     def _read_one(self, path: Path, name: str, options: Mapping[str, Any]) -> Items:
         columns: Mapping[str, str] = options.get("columns", {})
-        table = self._read_table(path, columns, need=False)
+        table = self._read_table(path, columns, name, need=False)
         if not isinstance(table, Table):
             ids, numbers = number_lines(len(table.values))
             return Items(ids, {"label": table.values}, table.source, numbers)
@@ -253,7 +253,7 @@ class LabelReader(Reader):
         labels = tuple(self.rename.get(label, label) for label in items.columns["label"])
         return replace(items, columns={**items.columns, "label": labels})
 
-    def _read_table(self, path: Path, columns: Mapping[str, str], *, need: bool) -> Table | Lines:
+    def _read_table(self, path: Path, columns: Mapping[str, str], system: str | None, *, need: bool) -> Table | Lines:
         """Return a file as a table where it is one; ``need`` takes every file of several fields for one."""
         table = read_typed(path)
         if table is None:
@@ -263,9 +263,15 @@ class LabelReader(Reader):
             if not (several and (need or self.layout == LETTERS or _is_table(lines, columns))):
                 return lines
             table = parse_table(lines)
-        table = leave_out_blank(table, columns)
+        table = leave_out_blank(table, lambda left: self._names_items(left, columns, system))
         self._told.extend(table.warnings)
         return table
+
+    def _names_items(self, table: Table, columns: Mapping[str, str], system: str | None) -> bool:
+        """Tell whether a column has the names of rows: those of items, or of systems where each has a row."""
+        by_row = self.layout == LETTERS or (self.layout == "rows" and system is None)
+        asked: dict[str, Any] = {"columns": columns, "leave_out": (), "layout": self.layout, "models": False}
+        return by_row or find_roles(table, system=system, **asked).item is not None
 
 
 def _is_table(lines: Lines, columns: Mapping[str, str]) -> bool:

@@ -16,7 +16,7 @@ from pipeline.errors import DataError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._records import only_system
-from pipeline.items.readers._tables import NUMBER, Table, parse_table, refuse
+from pipeline.items.readers._tables import NUMBER, Table, leave_out_blank, parse_table, refuse
 
 __all__ = ["WEIGHTS", "MqmReader"]
 
@@ -105,7 +105,7 @@ class MqmReader(Reader):
             P211 a column is missing; P264 a severity without a weight; P222 a segment in two documents; P208 another system.
         """
         lines = read_lines(path)
-        table = parse_table(lines)
+        table = leave_out_blank(parse_table(lines))
         self._told.extend([*lines.warnings, *table.warnings])
         return only_system(self._rate(table), system, str(path))
 

@@ -16,10 +16,10 @@ from pipeline.errors import DataError, PipelineError, Problem
 from pipeline.interfaces import FileSample, Items, Reader, Recognised
 from pipeline.items.readers._files import read_lines, refuse_gold, with_warnings
 from pipeline.items.readers._layouts import check_layout, split_systems
-from pipeline.items.readers._roles import find_roles, leave_out_blank
+from pipeline.items.readers._roles import find_roles
 from pipeline.items.readers._sets import check_rows, choose_rows, find_set_column, list_sets, refuse_several_sets
 from pipeline.items.readers._spelling import EMPTY, Spelling, is_numeral, spell
-from pipeline.items.readers._tables import Table, find_head, is_number, parse_table, refuse, write_table
+from pipeline.items.readers._tables import Table, find_head, is_number, leave_out_blank, parse_table, refuse, write_table
 from pipeline.items.readers._typed_tables import SPLIT_ENDING, begins_json, read_typed, recognise_typed
 
 __all__ = ["ScoreReader"]
@@ -144,7 +144,7 @@ class ScoreReader(Reader):
         """Return the numbers of each system: the column ``score`` of wide tables, else the columns of the file."""
         columns: Mapping[str, str] = options.get("columns", {})
         lenient = options.get("missing", "error") != "error"
-        table = self._read(path, columns)
+        table = self._read(path, columns, system=system)
         if _lacks_header(table.header):
             shown = ", ".join(map(repr, table.header[:3])) + ", …" * (len(table.header) > 3)
             self._told.append(f"{table.source}: the first line, {shown}, is read as the header: if it is data, put names above it")
@@ -176,20 +176,26 @@ class ScoreReader(Reader):
         """Write a table of identifiers and numbers, of one system."""
         write_table(path, {"item": ids, **columns})
 
-    def _read(self, path: Path, columns: Mapping[str, str]) -> Table:
+    def _read(self, path: Path, columns: Mapping[str, str], *, system: str | None) -> Table:
         table = read_typed(path)
         if table is None:
             lines = read_lines(path)
             self._told.extend(lines.warnings)
             table = parse_table(lines)
-        table = leave_out_blank(table, columns)
+        table = leave_out_blank(table, lambda left: self._names_items(left, columns, system=system))
         self._told.extend(table.warnings)
         return choose_rows(table, self.rows)
+
+    def _names_items(self, table: Table, columns: Mapping[str, str], *, system: str | None) -> bool:
+        """Tell whether a column has the names of rows: those of items, or of systems where each has a row."""
+        asked: dict[str, Any] = {"columns": columns, "leave_out": list(self.rows), "layout": self.layout}
+        by_row = self.layout == "rows" and system is None
+        return by_row or find_roles(table, system=system, models=True, **asked).item is not None
 
     def find_sets(self, path: Path, columns: Mapping[str, str]) -> tuple[str, list[str]] | None:
         """Return the column of a table that names several test sets, and these; None where it is of one."""
         self._told = []
-        table = self._read(path, columns)
+        table = self._read(path, columns, system=None)
         roles = find_roles(table, system=None, columns=columns, leave_out=(), layout=self.layout, models=True)
         column = find_set_column(table, roles)
         return None if column is None else (column, list_sets(table, column))

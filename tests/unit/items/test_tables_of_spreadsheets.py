@@ -69,7 +69,7 @@ def test_a_table_of_one_column_called_sep_is_none_of_these(tmp_path: Path) -> No
         ("\n", ["line 3, which is blank, was left out"]),
         (" \n", ["line 3, which is blank, was left out"]),
         (",,\n", ["line 3, which is blank, was left out"]),
-        ("\n, ,\n\n", ["2 blank lines were left out: 3, 5", "line 4, which is blank, was left out"]),
+        ("\n, ,\n\n", ["3 blank lines were left out: 3, 4, 5"]),
     ],
 )
 def test_blank_rows_in_the_middle_are_left_out_and_told(blank: str, told: list[str], tmp_path: Path) -> None:
@@ -87,6 +87,26 @@ def test_without_a_column_of_items_a_row_of_empty_fields_is_an_item_without_numb
     assert [problem.code for problem in caught.value.problems] == ["P210", "P210"]
     found = load_reader("scores").read_outputs(tmp_path / "t.csv", system=None, options={"missing": "drop"})
     assert found["south"].ids == ("1", "3")
+
+
+@pytest.mark.parametrize("blank", ["", ",", " , "])
+@pytest.mark.parametrize("text", ["seconds,score", "prompt,score"])
+def test_without_names_a_blank_row_of_one_file_does_not_pair_the_items_below_with_others(
+    blank: str, text: str, tmp_path: Path
+) -> None:
+    """The items that a failure left without a number are not the same in two files; texts that repeat name none."""
+    rows = [f"{'2' if text.startswith('s') else 'What is seven?'},{score}" for score in range(6)]
+    found = {}
+    for name, place in (("north", 1), ("south", 4)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join([text, *rows[:place], blank, *rows[place + 1 :]]) + "\n")
+        with pytest.raises(DataError) as caught:
+            load_reader("scores").read_outputs(path, system=name, options={})
+        assert {problem.code for problem in caught.value.problems} == {"P210"}
+        found[name] = load_reader("scores").read_outputs(path, system=name, options={"missing": "drop"})[name]
+    assert found["north"].ids == ("1", "3", "4", "5", "6")
+    assert found["south"].ids == ("1", "2", "3", "4", "6")
+    assert found["south"].columns["score"] == ("0", "1", "2", "3", "5")
 
 
 def test_in_a_single_column_an_empty_line_is_an_empty_value(tmp_path: Path) -> None:
