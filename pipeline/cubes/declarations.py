@@ -297,7 +297,7 @@ INFLUENCE = (
         "share of the gain's jackknife variance that comes from the most influential unit",
         _INFLUENCE,
     ),
-    Variable("largest_unit", _PAIRS, "int64", -1, "1", "number of that unit, in the order of first items; -1 where there is none"),
+    Variable("largest_unit", _PAIRS, "int64", -1, "1", "position of that unit from 0, by first items; -1 where there is none"),
     Variable(
         "delta_without",
         _PAIRS,

@@ -233,8 +233,7 @@ def _oddities(system: str, items: Items, gold: Items | None, path: Path, spec: T
     if not any(items.columns.get("text", [True])):
         notes.append(f"every output of '{system}' is empty")
     if gold is not None and (copied := _find_copied(items, gold, spec)) is not None:
-        decide = "leave it out, unless it is there to show the best possible score"
-        notes.append(f"the output of '{system}', {path.name}, is {copied} itself: {decide}")
+        notes.append(f"the output of '{system}', {path.name}, {copied}, unless it is there to show the best possible score")
     if gold is not None and "text" in items.columns:
         references = next((values for key, values in gold.columns.items() if key.startswith("reference.")), ())
         if _is_list_of_names(items.columns["text"], references):
@@ -246,16 +245,20 @@ def _oddities(system: str, items: Items, gold: Items | None, path: Path, spec: T
 
 
 def _find_copied(items: Items, gold: Items, spec: TestSet) -> str | None:
-    """Return the reference, or the gold, whose copy an output is; None where it is none."""
+    """Say that an output is a reference, or may be a copy of the gold, and what to do; None where it is none.
+
+    Nobody writes a reference by chance, but a system may be right everywhere.
+    """
     references = {name: values for name, values in gold.columns.items() if name.startswith("reference.")}
     for place, values in enumerate(references.values()):
         if values == items.columns.get("text"):
             file = spec.references[place] if len(spec.references) == len(references) else gold.source
-            return f"the reference {os.path.basename(file)}"
+            return f"is the reference {os.path.basename(file)} itself: leave it out"
     answers = items.columns.keys() & gold.columns.keys() - {*group_columns(spec), CONTENT}
     if not answers or items.ids != gold.ids or any(items.columns[name] != gold.columns[name] for name in answers):
         return None
-    return f"the gold {os.path.basename(spec.gold)}" if isinstance(spec.gold, str) else "the gold"
+    gold_file = f"the gold {os.path.basename(spec.gold)}" if isinstance(spec.gold, str) else "the gold"
+    return f"equals {gold_file} on every item: if it is a copy, leave it out"
 
 
 _FEWEST_LINES = 20

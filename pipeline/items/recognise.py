@@ -152,6 +152,9 @@ def _refuse_table(path: Path) -> Problem | None:
     if len(lines) < 2:
         return None
     head = find_head(lines)
+    lines = (*lines[: head.place + 1], *filter(str.strip, lines[head.place + 1 :]))  # empty lines are left out
+    if len(lines) < head.place + 2:
+        return None
     if head.delimiter is None:
         what = f"line {head.place + 1} has no tab, comma or semicolon between the names of columns"
         return Problem(

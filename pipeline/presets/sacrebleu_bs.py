@@ -21,8 +21,8 @@ PRESET = Preset(
     null="the expected scores of A and B are equal",
     misleads=(
         "It uses the convention of riezler-maxwell-2005 with > in place of ≥, and rejects .110 of true nulls at .05. With the "
-        "tool's default, b = 1000, a p of .05 has an error of ± .014. The interval is for the system's own score: whether two "
-        "of them overlap says nothing about the difference. Identical outputs have p = 1/(b + 1)."
+        "tool's default, b = 1000, a p of .05 has an error of ± .014. The interval is for the system's own score: that two of "
+        "them overlap does not show that the systems are equal. Identical outputs have p = 1/(b + 1)."
     ),
     reference="Post 2018, W18-6319, doi:10.18653/v1/W18-6319; sacreBLEU 2.6, --paired-bs",
     settings={"seed": 12345, "resampling.intervals": ["symmetric", "percentile"]},

@@ -182,7 +182,8 @@ def _search_windows(
     find_windows(a[:sample], b[:sample], shift, asked, gains, lows[0], highs[0], before)
     _mirror(lows, highs, gains)
     cover(lows, highs, runs)
-    if share_in(runs, before) > FEW:
+    is_around = runs[0, 1] < HALF <= runs[1, 0]  # only then is what lies between them nearer to δ than a distance's window
+    if share_in(runs, before) > FEW or (gains < len(asked) and not is_around):
         return -1
     size, below, between = gather(a, b, shift, runs, states, *room)
     if size > FEW * kept:

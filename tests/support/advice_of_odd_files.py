@@ -147,6 +147,20 @@ ODD_FILES = {
             ("name a column of the table", "year: arc", "task: arc"),
             ("name a value that the column has", "task: zebra", "task: quiz"),
         )
+    ]
+    + [
+        Case(
+            "write it in quotes, as the table does: `{}`",
+            SETS.format("task: 1.50"),
+            {"x.csv": TASKS.replace("arc", "1.50")},
+            {"test_set": SETS.format("task: <0>")},
+        ),
+        Case(
+            "write the name of its test set, or delete the row",
+            "{format: scores, outputs: x.csv}",
+            {"x.csv": TASKS.replace("quiz,3", ",3")},
+            {"x.csv": TASKS.replace("quiz,3", ",3"), "test_set": SETS.format("task: arc")},
+        ),
     ],
     "items/readers/_layouts": [
         Case(

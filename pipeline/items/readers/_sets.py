@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pipeline.errors import DataError, name_some
 from pipeline.items.readers._roles import Roles
-from pipeline.items.readers._tables import Table, spell
+from pipeline.items.readers._tables import Table, is_number, spell
 from pipeline.options import suggest
 
 __all__ = ["check_rows", "choose_rows", "find_set_column", "list_sets", "refuse_several_sets"]
@@ -28,7 +28,11 @@ def check_rows(rows: object) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for column, wanted in rows.items() if isinstance(rows, Mapping) else [("", rows)] if rows is not None else []:
         values = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-        if not column or not values or not all(isinstance(value, (str, int, float)) and value is not True for value in values):
+        if (
+            not column
+            or not values
+            or not all(isinstance(value, (str, int, float)) and not isinstance(value, bool) for value in values)
+        ):
             raise ValueError(f"option 'rows' is the value of a column, or several, as {{task: arc}}, not {rows!r}")
         found[str(column)] = frozenset(map(str, values))
     return found
@@ -53,11 +57,13 @@ def choose_rows(table: Table, rows: Mapping[str, frozenset[str]]) -> Table:
         values = table.column(column)
         there = dict.fromkeys(values)
         for value in sorted(wanted.difference(values)):
+            same = [name for name in there if is_number(name) and is_number(value) and float(name) == float(value)]
+            quoted = f"write it in quotes, as the table does: `{json.dumps(same[0])}`" if same else None
             raise DataError.of(
                 "P212",
                 f"no row has '{value}' in the column '{column}'; there are {name_some([*map(repr, there)], 8)}",
                 where=table.source,
-                help=suggest(value, sorted(there), otherwise="name a value that the column has"),
+                help=quoted or suggest(value, sorted(there), otherwise="name a value that the column has"),
             )
         kept = [k for k, value in enumerate(values) if value in wanted]
         table = replace(table, rows=tuple(table.rows[k] for k in kept), lines=tuple(table.lines[k] for k in kept))
@@ -79,7 +85,21 @@ def find_set_column(table: Table, roles: Roles) -> str | None:
 
 
 def list_sets(table: Table, column: str) -> list[str]:
-    """Return the test sets that a column names, in the order of the table."""
+    """Return the test sets that a column names, in the order of the table.
+
+    Raises
+    ------
+    DataError
+        P212 for a row of none.
+    """
+    nameless = next((line for name, line in zip(table.column(column), table.lines, strict=True) if not name.strip()), None)
+    if nameless is not None:
+        raise DataError.of(
+            "P212",
+            f"the row has nothing in the column '{column}', which names the test sets",
+            where=f"{table.source}:{nameless}",
+            help="write the name of its test set, or delete the row",
+        )
     return list(dict.fromkeys(table.column(column)))
 
 

@@ -118,7 +118,7 @@ class ScoreReader(Reader):
         if typed is not None or len(sample.lines) < 2 or begins_json(sample.head):
             return typed
         head = find_head(sample.lines)
-        below = sample.lines[head.place :]
+        below = [line for line in sample.lines[head.place :] if line.strip()]
         rows = _first_values(below, head.delimiter) if head.delimiter and len(below) > 1 else []
         if not rows or len(rows[0]) != len(rows[1]) or all(map(is_number, rows[0])):
             return None

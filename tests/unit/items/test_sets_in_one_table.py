@@ -80,7 +80,7 @@ def test_an_item_twice_in_one_test_set_is_told_as_ever(tmp_path: Path) -> None:
         read(tmp_path / "t.csv")
 
 
-@pytest.mark.parametrize("rows", ["arc", ["task"], {"task": None}, {"task": []}, {"task": True}])
+@pytest.mark.parametrize("rows", ["arc", ["task"], {"task": None}, {"task": []}, {"task": True}, {"task": False}])
 def test_rows_are_a_mapping_of_columns_to_values(rows: Any, tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="option 'rows' is the value of a column"):
         read(tmp_path / "t.csv", rows)

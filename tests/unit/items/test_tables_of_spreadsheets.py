@@ -205,3 +205,12 @@ def test_a_file_called_a_table_that_is_none_of_scores_is_told_why(
 def test_a_table_of_labels_is_still_one_whose_gold_is_missing(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,label\n1,yes\n2,maybe\n")
     assert recognise_beside(tmp_path / "t.csv", [])[0].name == "labels"
+
+
+def test_an_empty_line_below_the_header_hides_no_table(tmp_path: Path) -> None:
+    found, told = read(tmp_path, ROWS.replace("q1", "\nq1"))
+    assert found["north"].columns == {"score": ("1", "3")}
+    assert told == ["line 2, which is blank, was left out"]
+    (tmp_path / "t.csv").write_text("item,A,B\n\nq1,right,wrong\n")
+    with pytest.raises(DataError, match="below the header there is no number, but 'q1', 'right', 'wrong'"):
+        recognise_beside(tmp_path / "t.csv", [])
