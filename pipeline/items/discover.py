@@ -77,13 +77,13 @@ def find_outputs(
     if not isinstance(outputs, str):
         named = [Found(system, locate_input(base, path)) for system, path in outputs.items() if not is_excluded(system, exclude)]
         return named, [problem for found in named for problem in _placeholders_of_one(found)]
-    unknown = [name for name in _PLACEHOLDER.findall(outputs) if name not in _KNOWN]
+    unknown = sorted({*_PLACEHOLDER.findall(outputs)} - {*_KNOWN}, key=lambda name: (name == "test_set", name))
     if unknown == ["test_set"]:
         message = "{test_set} stands for each of several test sets, and one is compared here"
         help_ = f"write the name of one in its place; `pipeline init '{outputs}'` makes a study of all"
         return [], [Problem("P219", message, outputs, help_)]
     if unknown:
-        message = f"the outputs have the placeholder {{{unknown[0]}}}; known are {{system}}, {{replica}} and {{test_set}}"
+        message = f"the outputs have the placeholder {{{unknown[0]}}}; known are {{system}} and {{replica}}"
         return [], [
             Problem("P219", message, outputs, "{system} stands for the name of a system or model, {replica} for its run or seed")
         ]

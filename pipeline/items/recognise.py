@@ -160,10 +160,13 @@ def _refuse_table(path: Path) -> Problem | None:
         return Problem(
             "P259", f"{path.name} is no table: {what}", str(path), "begin the file with a header, with commas between names"
         )
-    header, first = (next(csv.reader([line], delimiter=head.delimiter)) for line in lines[head.place : head.place + 2])
+    try:
+        header, first = (next(csv.reader([line], delimiter=head.delimiter)) for line in lines[head.place : head.place + 2])
+    except csv.Error:  # a carriage return within a line
+        return None
     unnamed = header.count("")
     if len(header) != len(first) or unnamed > 1:
-        what = f"line {head.place + 1} has {len(header)} fields, and line {head.place + 2} has {len(first)}"
+        what = f"line {head.place + 1} has {len(header)} fields, and the row below it {len(first)}"
         what = f"line {head.place + 1} leaves {unnamed} columns without a name" if unnamed > 1 else what
         help_ = "begin the file with a header that names every column, and nothing above it"
         return Problem("P259", f"{path.name} is no table: {what}", f"{path}:{head.place + 1}", help_)

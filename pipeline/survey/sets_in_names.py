@@ -23,12 +23,13 @@ _SYSTEM = "{system}"
 def find_sets_in_names(outputs: Sequence[str], references: Sequence[str], *, base: Path) -> dict[str, FolderFiles]:
     """Return the files of each test set, by its name, where the only output is a pattern with ``{test_set}``; else nothing.
 
-    A name may be cut in several ways, as ``arc_easy_base``: it is cut where its two parts are those of the most other names.
+    A name may be cut in several ways, as ``arc_easy_base``: it is cut where its two parts are those of the most other names, and
+    of several such ways where both parts are common.
 
     Raises
     ------
     DataError
-        P207 where no file matches.
+        P207 where no file matches; P219 where systems or runs have no name that tells them apart.
     """
     if len(outputs) != 1 or _SET not in outputs[0]:
         return {}
@@ -44,12 +45,20 @@ def find_sets_in_names(outputs: Sequence[str], references: Sequence[str], *, bas
         systems_of[name].add(system)
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for path, ways in cuts.items():
-        name, system = max(ways, key=lambda way: (len(sets_of[way[1]]) * len(systems_of[way[0]]), -len(way[0])))
+        name, system = max(ways, key=lambda way: _rank(len(systems_of[way[0]]), len(sets_of[way[1]]), way[0]))
+        if system in found[name]:
+            message = f"the pattern finds '{found[name][system]}' and '{path}' of one test set, and does not name their systems"
+            raise DataError.of("P219", message, where=pattern, help="write {system} where the name of the system is")
         found[name][system] = path
     return {
         name: FolderFiles(_name_outputs(pattern.replace(_SET, name), files, base), [one.replace(_SET, name) for one in references])
         for name, files in sorted(found.items())
     }
+
+
+def _rank(systems: int, sets: int, name: str) -> tuple[int, int, int]:
+    """Return how well a cut fits: in ``mmlu_pro_a`` of two sets and two systems each way has four files, and one is even."""
+    return systems * sets, min(systems, sets), -len(name)
 
 
 def _there(pattern: str, base: Path) -> Iterator[str]:
@@ -76,4 +85,7 @@ def _name_outputs(pattern: str, files: dict[str, str], base: Path) -> list[str]:
     there, _ = find_outputs(pattern, base=base)
     if {os.path.abspath(one.path) for one in there} == {os.path.abspath(base / path) for path in files.values()}:
         return [pattern]
+    if "{replica}" in pattern:
+        message = f"the pattern '{pattern}' finds files of other test sets too, and runs are not named one by one"
+        raise DataError.of("P219", message, where=pattern, help="put the files of each test set into a folder of its own")
     return [f"{name_without_ending(system)}={path}" for system, path in files.items()]

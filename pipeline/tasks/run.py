@@ -121,7 +121,10 @@ def _told_besides(error: PipelineError) -> str:
 
 
 def _make_room(kind: str) -> None:
-    """Let go of what blocks of resampling have in common before a task that needs the room: all blocks come before it."""
+    """Let go, before a task that needs the room, of what blocks of resampling have in common and of what earlier tasks have freed.
+
+    All blocks come before the others.
+    """
     resample = sys.modules.get("pipeline.tasks.resample")
     if kind in ("shard", "collect", "report") and resample is not None:
         resample.forget(statistics=kind == "report")

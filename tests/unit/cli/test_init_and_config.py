@@ -11,8 +11,10 @@ import pytest
 import yaml
 from support.studies import run_cli, write_scores, write_text_outputs
 
+from pipeline.errors import DataError
 from pipeline.study.load import load_study
 from pipeline.study.origins import list_origins
+from pipeline.survey.sets_in_names import find_sets_in_names
 
 HARNESS = Path(__file__).resolve().parents[2] / "fixtures" / "lm_eval"
 
@@ -390,6 +392,45 @@ def test_files_of_every_test_set_and_system_are_found_by_a_pattern(tmp_path: Pat
     assert test_sets["arc"]["outputs"] == {"big_1": "out/arc_big_1.csv", "small_2": "out/arc_small_2.csv"}
     checked = run_cli("check", "study.yaml", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("test_sets", [("arc", "arc_easy"), ("arc", "quiz"), ("pro", "pro_max")])
+@pytest.mark.parametrize("systems", [("a", "b"), ("a", "easy_a"), ("a", "b", "pro_c")])
+def test_names_of_two_test_sets_are_cut_where_all_systems_have_both(
+    test_sets: tuple[str, ...], systems: tuple[str, ...], tmp_path: Path
+) -> None:
+    """One name may begin as another does, of test sets and of systems."""
+    if (test_sets, systems) == (("arc", "arc_easy"), ("a", "easy_a")):
+        return  # arc_easy_a may be either
+    write_each(tmp_path / "out", dict.fromkeys(test_sets, 12), systems)
+    found = find_sets_in_names(["out/{test_set}_{system}.csv"], [], base=tmp_path)
+    assert list(found) == sorted(test_sets)
+    for name, files in found.items():
+        outputs = [pattern.replace("{system}", system) for pattern in files.outputs for system in systems]
+        assert {one.rpartition("=")[2] for one in outputs} == {f"out/{name}_{system}.csv" for system in systems}
+
+
+def test_files_that_a_pattern_of_test_sets_does_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    write_each(tmp_path / "out", {"arc": 12, "quiz": 12}, ("a", "b"))
+    with pytest.raises(DataError, match="does not name their systems") as caught:
+        find_sets_in_names(["out/{test_set}_*.csv"], [], base=tmp_path)
+    assert caught.value.problems[0].help == "write {system} where the name of the system is"
+    assert list(find_sets_in_names(["out/{test_set}_{system}.csv"], [], base=tmp_path)) == ["arc", "quiz"]
+
+
+def test_runs_whose_test_set_is_not_told_by_their_names_are_refused(tmp_path: Path) -> None:
+    write_each(tmp_path / "runs", {"arc": 12, "arc_easy": 12, "quiz": 12}, ("a.1", "a.2", "b.1", "b.2"))
+    with pytest.raises(DataError, match="runs are not named one by one") as caught:
+        find_sets_in_names(["runs/{test_set}_{system}.{replica}.csv"], [], base=tmp_path)
+    assert caught.value.problems[0].help == "put the files of each test set into a folder of its own"
+    for path in list((tmp_path / "runs").iterdir()):
+        name, _, run = path.name.rpartition("_")
+        (tmp_path / "runs" / name).mkdir(exist_ok=True)
+        path.rename(tmp_path / "runs" / name / run)
+    found = find_sets_in_names(["runs/{test_set}/{system}.{replica}.csv"], [], base=tmp_path)
+    assert {name: files.outputs for name, files in found.items()} == {
+        name: [f"runs/{name}/{{system}}.{{replica}}.csv"] for name in ("arc", "arc_easy", "quiz")
+    }
 
 
 def test_a_pattern_of_test_sets_has_their_references_too(tmp_path: Path) -> None:

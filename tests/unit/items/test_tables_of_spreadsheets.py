@@ -180,8 +180,8 @@ def test_a_workbook_is_called_so_with_the_way_out(name: str, data: bytes, kind: 
 @pytest.mark.parametrize(
     ("text", "line", "what", "cure"),
     [
-        ("A,B\nq1,1,0\nq2,0,1\n", ":1", "line 1 has 2 fields, and line 2 has 3", "names every column"),
-        ("item,A\nq1,1,\nq2,0,\n", ":1", "line 1 has 2 fields, and line 2 has 3", "names every column"),
+        ("A,B\nq1,1,0\nq2,0,1\n", ":1", "line 1 has 2 fields, and the row below it 3", "names every column"),
+        ("item,A\nq1,1,\nq2,0,\n", ":1", "line 1 has 2 fields, and the row below it 3", "names every column"),
         ("Scores of May,,\nitem,A,B\nq1,1,0\n", ":1", "line 1 leaves 2 columns without a name", "nothing above it"),
         ("# Scores of May\nitem,A,B\nq1,1,0\n", "", "line 1 has no tab, comma or semicolon", "commas between names"),
         ("item|A|B\nq1|1|0\nq2|0|1\n", "", "line 1 has no tab, comma or semicolon", "commas between names"),
@@ -214,3 +214,12 @@ def test_an_empty_line_below_the_header_hides_no_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("item,A,B\n\nq1,right,wrong\n")
     with pytest.raises(DataError, match="below the header there is no number, but 'q1', 'right', 'wrong'"):
         recognise_beside(tmp_path / "t.csv", [])
+
+
+@pytest.mark.parametrize("text", ["sep=,\nitem,A,B\n", "item,A\r,B\nq1,x,y\n", "item,A,B\nq1,x\ry,2\n", "item,A,B\n\n\n"])
+def test_a_table_that_cannot_be_told_of_is_refused_for_another_reason(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    with pytest.raises(DataError) as caught:
+        load_reader(recognise_beside(path, [])[0].name).read_outputs(path, system="t", options={})
+    assert caught.value.problems[0].code != "P999"
