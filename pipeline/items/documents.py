@@ -219,4 +219,4 @@ def _header(path: Path) -> Sequence[str]:
     if typed is not None:
         return typed.header
     head = find_head(read_lines(path).values)
-    return head.line.split(head.delimiter) if head.delimiter else ()
+    return head.names() if head.delimiter else ()

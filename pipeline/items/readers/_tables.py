@@ -73,6 +73,19 @@ class Head(NamedTuple):
     line: str
     delimiter: str | None
 
+    def names(self) -> tuple[str, ...]:
+        r"""Return the names of the columns, without quotes around them; with all that is there where these are not closed.
+
+        Examples
+        --------
+        >>> Head(0, '"id"\t"label"', "\t").names(), Head(0, 'id, label', ",").names()
+        (('id', 'label'), ('id', 'label'))
+        """
+        try:
+            return _split([self.line], self._replace(place=0), "")[0][1]
+        except DataError:
+            return tuple(self.line.split(self.delimiter))
+
 
 NO_ROWS = "write a row for each item below the header"
 _FIELDS = "give every row as many fields as the header; a field with a comma in it needs double quotes"

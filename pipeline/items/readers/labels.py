@@ -171,7 +171,7 @@ class LabelReader(Reader):
         if _looks_like_letters(sample):
             return Recognised(0.7, "each row is a name and one long string, beside a file to compare with", {"layout": LETTERS})
         head = find_head(sample.lines)
-        header = head.line.split(head.delimiter)
+        header = head.names()
         if len(header) > 1 and {"label", "item", "id", "item_id"} & set(header):
             return Recognised(0.6, f"a table with the columns {', '.join(header[:4])}, beside a file to compare with")
         if all(line and not any(map(str.isspace, line)) for line in sample.lines):
@@ -278,9 +278,8 @@ def _is_table(lines: Lines, columns: Mapping[str, str]) -> bool:
     head = find_head(lines.values)
     if head.delimiter is None:
         return False
-    fields = [field.strip('"') for field in head.line.split(head.delimiter)]
     wanted = {columns.get("label", "label"), columns.get("item", "id"), "id", "item"}
-    return not wanted.isdisjoint(fields)
+    return not wanted.isdisjoint(head.names())
 
 
 def _label_column(table: Table, columns: Mapping[str, str]) -> list[str]:

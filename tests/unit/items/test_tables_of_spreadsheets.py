@@ -47,6 +47,17 @@ def test_the_named_separator_goes_before_what_the_header_contains(tmp_path: Path
     }
 
 
+@pytest.mark.parametrize("joint", ["\t", ",", ", "])
+def test_labels_in_quotes_are_recognised_as_a_table_of_them(joint: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f'"{name}"{joint}"{label}"\n' for name, label in (("id", "label"), ("q1", "a"), ("q2", "b"))))
+    form, why = recognise_file(path, gold=True)
+    assert form.name == "labels"
+    assert why.endswith("a table with the columns id, label, beside a file to compare with")
+    found = load_reader("labels").read_outputs(path, system="a", options={})["a"]
+    assert (found.ids, found.columns["label"]) == (("q1", "q2"), ("a", "b"))
+
+
 def test_labels_and_documents_are_read_below_such_a_line_too(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("sep=;\nid;label\nq1;a\nq2;b\n")
