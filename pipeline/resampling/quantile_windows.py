@@ -1,6 +1,6 @@
 """Where the quantiles of a pair's gains lie, told by some of its replicates, so that few of the others are looked at twice.
 
-To count all gains into bins takes most of the time of their quantiles, and what is asked of the counts is where a few ranks are. A
+Counting all gains into bins takes most of the time of their quantiles, only to learn where a few ranks are. A
 sample of the replicates tells this nearly: it gives a window of bins for each quantile. One pass over all replicates, many at a
 time, then counts the gains below the windows and between them, and only those in the windows are put into bins. Whether a rank is
 in its window is then known: where it is not, which is so of one pair in hundreds, all gains are counted
@@ -27,7 +27,7 @@ HALF = BINS // 2
 FEW = 1 / 8
 """Of the gains: where more are in the bins that are wanted, bins of floats are finer."""
 
-_WIDER = 3  # a bin of the sample has so many, as a power of two: there are fewer to go through
+_WIDER = 3  # the sample's bins are eight times as wide, 2 ** _WIDER: there are fewer to go through
 SAMPLED = BINS >> _WIDER
 """Bins of the sample."""
 

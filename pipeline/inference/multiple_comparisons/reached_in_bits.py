@@ -139,7 +139,7 @@ def count_in_bits(
 
 
 def _step(work: int) -> int:
-    """Return how many replicates are counted in a call, where each takes so many multiply-adds: signals are handled in between."""
+    """Return how many replicates to count in a call, given the multiply-adds that each takes: signals are handled in between."""
     return max(_AT_ONCE // work // BITS_SIDE_BY_SIDE, 1) * BITS_SIDE_BY_SIDE
 
 
@@ -232,7 +232,7 @@ def _count_some(
     own: NDArray[np.int64],
     successive: NDArray[np.int64],
 ) -> bool:
-    """Count on replicates that lie side by side, so many from ``first`` on; ``largest`` is 0 of these, and filled."""
+    """Count on replicates that lie side by side, from ``first`` on; of these ``largest`` is 0, and filled."""
     pairs, ahead, delta, noise, least, below, above, known = family
     n, rest = np.float32(units), np.float32(units - 1)
     flags = np.zeros((3, BITS_SIDE_BY_SIDE), np.uint8)

@@ -129,7 +129,7 @@ def find_open(
         once, twice, of_light = light[pair]
         most, threshold = cap[pair] * cap[pair], max(least[pair], 0.0) * max(least[pair], 0.0)
         sure, possible = threshold * (1.0 + WITHIN), threshold * (1.0 - WITHIN)
-        # Where nothing but a missed number can be told, less is asked of most t*.
+        # Where bounds can tell only that a number is missed, most t* need one comparison.
         can_only_miss = is_part and most == np.inf and sure > 0.0
         if can_only_miss:
             for i in range(replicates):

@@ -14,8 +14,8 @@ from pipeline.compiled.bare import bare_kernel
 
 __all__ = ["count_rare", "ends_of", "floors_of", "heaviest_first"]
 
-_FEWER = 4, 2  # one of so many units may be enough
-_SEEN = 64  # one of so many pairs tells how squares are distributed
+_FEWER = 4, 2  # a quarter of the units may be enough, or half of them
+_SEEN = 64  # every 64th pair tells how squares are distributed
 _DRAWN = -np.expm1(-1.0), -np.expm1(-1.0) - np.exp(-1.0)  # about the shares of units that are drawn, and at least twice
 
 
@@ -66,7 +66,7 @@ def floors_of(bits: NDArray[np.int16], first: int) -> NDArray[np.float64]:
 
 @bare_kernel
 def _fill_floors(bits: NDArray[np.int16], first: int, once: float, twice: float, floors: NDArray[np.float64]) -> None:
-    """Fill the numbers of each pair with τ of so many times its mean."""
+    """Fill the numbers of each pair, where τ is given in means of the pair."""
     for pair in range(len(bits)):
         light, total, least = bits[pair, first:], np.int64(0), np.int64(0)
         for unit in range(len(light)):
