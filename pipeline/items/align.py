@@ -152,7 +152,8 @@ def _offer_sets(problems: Sequence[Problem], candidates: Sequence[Candidate], fi
     """Go through problems of items, and say of tables that may be test sets what to do then."""
     lacking = any(problem.code in ("P216", "P217") and problem.note is None for problem in problems)
     offered = offer_sets([(each.source, files.reread(each).columns) for each in candidates]) if lacking else None
-    named = offer_pattern([each.source for each in candidates])
+    differ = any(problem.code in ("P216", "P217", "P226") for problem in problems)
+    named = offer_pattern([each.source for each in candidates]) if differ else None
     for problem in problems:
         if named and problem.code in ("P216", "P217", "P226"):
             problem, named = replace(problem, note="; ".join(filter(None, (problem.note, named)))), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -76,8 +77,14 @@ def known_endings() -> tuple[str, ...]:
 
     They are the same whichever format is read, so that a file's name is too.
     """
+    return _endings_of(tuple(list_plugins("readers")))
+
+
+@functools.lru_cache(maxsize=1)
+def _endings_of(readers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the endings that some readers know: of a hundred files each is asked for them."""
     found: set[str] = set()
-    for name in list_plugins("readers"):
+    for name in readers:
         try:
             made = import_reader(name)
         except PluginError:
