@@ -67,7 +67,7 @@ CODES: dict[str, Code] = {
     "P120": Code(2, "a test set that should be predicted has no gold"),
     "P121": Code(2, "more folds than the training data have units"),
     "P122": Code(2, "the training data have none of the instances that a quota counts"),
-    "P123": Code(2, "the training data lack the column that units are made of, or an item has no value there"),
+    "P123": Code(2, "the training data have no column of units, or an item has no value in it"),
     "P124": Code(2, "a range of `items:` includes items that do not exist, or an item twice"),
     "P125": Code(2, "`compare` was asked for more replicates than are allowed"),
     "P126": Code(2, "a trainer needs a column, or features, that a test set does not have"),
